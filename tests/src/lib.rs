@@ -80,7 +80,7 @@ pub use cell::{Adapter, Cell, Engine};
 pub use cookies::{Cookie, CookieRules};
 pub use database::Database;
 pub use doubles::{BusyHasher, GatedHasher, GatedResolver, PanickingHasher};
-pub use host::{Host, ScriptedServer};
+pub use host::{CDN_CACHE_HEADERS, Host, ScriptedServer};
 #[doc(hidden)]
 pub use inventory;
 pub use neighbours::Neighbours;

@@ -87,5 +87,8 @@ async fn choice(who: Result<Auth<Principal>, Rejection>) -> String {
 async fn cached(Auth(_): Auth<Principal>) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, "public, max-age=60")).append_header((header::SET_COOKIE, "theme=dark"));
+    for name in super::CDN_CACHE_HEADERS {
+        response.insert_header((name, "max-age=60"));
+    }
     response.body("cached")
 }

@@ -76,5 +76,6 @@ async fn choice(who: Result<Auth<Principal>, Rejection>) -> String {
 
 /// A page that a cache would keep.
 async fn cached(Auth(_): Auth<Principal>) -> impl IntoResponse {
-    ([(CACHE_CONTROL, "public, max-age=60"), (HeaderName::from_static("set-cookie"), "theme=dark")], "cached")
+    let of_cdns = super::CDN_CACHE_HEADERS.map(|name| (HeaderName::from_static(name), "max-age=60"));
+    ([(CACHE_CONTROL, "public, max-age=60"), (HeaderName::from_static("set-cookie"), "theme=dark")], of_cdns, "cached")
 }

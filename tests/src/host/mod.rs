@@ -83,6 +83,9 @@ impl Admission for Paying {
     }
 }
 
+/// What caches of a CDN go by before `Cache-Control` (RFC 9213): the standard header, and those of one cache or another.
+pub const CDN_CACHE_HEADERS: [&str; 3] = ["cdn-cache-control", "cloudflare-cdn-cache-control", "surrogate-control"];
+
 /// The header in which the host's access log tells whom it saw.
 const SEEN: &str = "x-seen";
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tenant_auth_conformance::{App, Caller, Host, scenarios, together};
+use tenant_auth_conformance::{App, CDN_CACHE_HEADERS, Caller, Host, scenarios, together};
 use tenant_auth_core::{
     Member, Principal,
     http::{Admission, Gate, RemoteVerifier, Visitor},
@@ -256,11 +256,13 @@ async fn new_cookies_come_before_the_hosts_own_and_are_never_cached(app: &App) {
         let member = app.member().logged_in().await.at_host(&host);
         let untouched = member.visit("/app/cached").await.expect(200);
         assert_eq!(untouched.header("Cache-Control"), Some("public, max-age=60"));
+        assert!(CDN_CACHE_HEADERS.iter().all(|name| untouched.header(name) == Some("max-age=60")), "{}", untouched.shown());
         expire(app);
         let response = member.visit("/app/cached").await.expect(200);
         let names: Vec<String> = response.cookies().into_iter().map(|cookie| cookie.name).collect();
         assert_eq!(names, ["access_token", "refresh_token", "theme"]);
         assert_eq!(response.header("Cache-Control"), Some("no-store"), "a cache would hand the session to the next");
+        assert!(CDN_CACHE_HEADERS.iter().all(|name| response.header(name).is_none()), "{}", response.shown());
     }
 }
 

@@ -199,6 +199,9 @@ async fn the_persons_address_is_told_where_the_key_is_a_proxys(app: &App) {
 
 async fn no_clear_answer_is_503_and_clears_nothing(app: &App) {
     let long = format!(r#"{{"status":"success","data":{{"valid":true,"x":"{}"}}}}"#, "x".repeat(10 * 1024 * 1024));
+    let gus = app.other_org().member().logged_in().await;
+    let principal = app.other_org().backend().verify(&gus.access_token()).await.expect_ok();
+    let of_another = json!({ "status": "success", "data": principal }).to_string();
     let answers: Vec<Option<Vec<u8>>> = vec![
         None,
         Some(Vec::new()),
@@ -207,6 +210,7 @@ async fn no_clear_answer_is_503_and_clears_nothing(app: &App) {
         Some(http("200 OK", "", "{}")),
         Some(http("200 OK", "", r#"{"status":"success","data":{"valid":true}}"#)),
         Some(http("200 OK", "", &long)),
+        Some(http("200 OK", "", &of_another)),
         Some(http("200 OK", "Content-Encoding: gzip\r\n", "{}")),
         Some(http("204 No Content", "", "")),
         Some(http("302 Found", "Location: http://127.0.0.1:1/\r\n", "")),
@@ -214,6 +218,7 @@ async fn no_clear_answer_is_503_and_clears_nothing(app: &App) {
         Some(http("404 Not Found", "", "a proxy's own page")),
         Some(http("503 Service Unavailable", "Retry-After: 7\r\n", r#"{"status":"error","code":"unavailable"}"#)),
         Some(http("500 Internal Server Error", "", r#"{"status":"error","code":"internal"}"#)),
+        Some(http("500 Internal Server Error", "", r#"{"status":"error","code":"session_required"}"#)),
         Some(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"status\"".to_vec()),
     ];
     for answer in answers {

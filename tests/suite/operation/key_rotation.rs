@@ -16,6 +16,7 @@ use crate::suite::support::{
 scenarios![on each database:
     the_next_key_is_published_before_it_signs,
     old_tokens_live_through_a_rotation,
+    a_retired_key_is_kept_as_long_as_its_tokens,
     a_server_that_did_not_rotate_learns_of_it,
     servers_of_a_deployment_understand_each_other_during_a_rotation,
     a_new_key_is_known_to_every_server_at_once,
@@ -31,6 +32,8 @@ scenarios![on each database:
     audit_keys_are_replaced_and_stay_published,
     a_compromised_audit_key_is_marked,
 ];
+
+const DAY: u64 = 24 * 60 * 60;
 
 async fn rotate(app: &App, compromised: bool) -> u64 {
     app.auth.operator().rotate_keys(compromised).await.expect("they can be rotated").resealed
@@ -77,6 +80,21 @@ async fn old_tokens_live_through_a_rotation(app: &App) {
     assert_ne!(kid(&member.refresh_token()), kid(&refresh));
     member.get("/org").await.expect(200);
     member.refresh_with(&refresh).await.expect(200);
+}
+
+/// Whoever learns the keys only later accepts what the old one signed: a server that starts meanwhile.
+async fn a_retired_key_is_kept_as_long_as_its_tokens(app: &App) {
+    let member = app.member().logged_in().await;
+    let old = kid(&member.access_token());
+    rotate(app, false).await;
+    app.advance(6 * DAY);
+    app.tick().await;
+    let later = app.beside(|_| {}).await;
+    member.via(&later).refresh().await.expect(200);
+    app.advance(2 * DAY);
+    app.tick().await;
+    let last = app.beside(|_| {}).await;
+    assert!(!kids(&jwks(&last).await).contains(&old));
 }
 
 /// Within the few seconds in which every server notices (behaviour.md, B41).

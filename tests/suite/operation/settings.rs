@@ -10,6 +10,7 @@ scenarios![
     limits_follow_the_settings,
     a_public_url_with_a_path_moves_every_route,
     servers_with_one_database_accept_each_others_tokens,
+    a_token_counts_under_the_public_url_it_was_made_under,
     a_server_whose_clock_is_behind_accepts_a_fresh_token,
 ];
 
@@ -78,6 +79,19 @@ async fn servers_with_one_database_accept_each_others_tokens(app: &App) {
     assert!(!app.backend().finds_valid(&token).await);
     let jwks = async |app: &App| app.anonymous().get("/.well-known/jwks.json").await.expect(200).body;
     assert_eq!(jwks(app).await, jwks(&other).await);
+}
+
+async fn a_token_counts_under_the_public_url_it_was_made_under(app: &App) {
+    let moved = app.beside(|setup| setup.config.public_url = "https://elsewhere.example".parse().expect("a URL")).await;
+    for (here, there) in [(app, &moved), (&moved, app)] {
+        let member = here.member().logged_in().await;
+        let elsewhere = member.copied().via(there);
+        elsewhere.get("/org").await.expect_no_session();
+        elsewhere.refresh().await.expect_no_session();
+        assert!(!there.backend().finds_valid(&member.access_token()).await);
+        member.get("/org").await.expect(200);
+        assert!(here.backend().finds_valid(&member.access_token()).await);
+    }
 }
 
 /// `nbf` is emitted and never judged: the clocks of replicas differ.

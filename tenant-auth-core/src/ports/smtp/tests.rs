@@ -3,6 +3,7 @@
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::TcpListener,
+    task::JoinHandle,
     time::sleep,
 };
 
@@ -47,7 +48,11 @@ async fn slow_server(greeting: Duration, acknowledgement: Duration) -> String {
 async fn sent_to(url: &str, until_content: Duration) -> Result<(), MailError> {
     let mut mailer = SmtpMailer::from_url(url, "a@example.com").expect("usable settings");
     (mailer.until_content, mailer.until_taken) = (until_content, Duration::from_secs(30));
-    let message = Message {
+    mailer.send(&message()).await
+}
+
+fn message() -> Message {
+    Message {
         id: "mail_1".to_owned(),
         to: Email::parse("b@example.com").expect("an address"),
         subject: String::new(),
@@ -58,8 +63,41 @@ async fn sent_to(url: &str, until_content: Duration) -> Result<(), MailError> {
         language: Language::ENGLISH,
         link: None,
         values: std::collections::BTreeMap::new(),
-    };
-    mailer.send(&message).await
+    }
+}
+
+/// The URL of a server that offers a login and no STARTTLS, and what it is told.
+async fn clear_server() -> (String, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+    let url = format!("smtp://user:secret@127.0.0.1:{}", listener.local_addr().expect("bound").port());
+    let told = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.expect("somebody comes");
+        let (mut stream, mut told, mut word) = (BufReader::new(stream), Vec::new(), "220 clear");
+        loop {
+            let mut line = String::new();
+            let is_told = stream.write_all(format!("{word}\r\n").as_bytes()).await.is_ok();
+            if !is_told || !stream.read_line(&mut line).await.is_ok_and(|read| read > 0) {
+                return told;
+            }
+            word = if line.starts_with("EHLO ") { "250-clear\r\n250 AUTH PLAIN LOGIN" } else { "250 yes" };
+            told.push(line);
+        }
+    });
+    (url, told)
+}
+
+/// Whoever sits in between can take STARTTLS out of the server's offer.
+#[tokio::test]
+async fn nothing_is_told_in_the_clear_where_tls_is_required() {
+    let mailer_of = |url: &str| SmtpMailer::from_url(url, "a@example.com").expect("usable settings");
+    let required = mailer_of("smtp://mail.example.com").tls;
+    assert!(matches!(required, Tls::Required(_)) && matches!(mailer_of("smtp://localhost").tls, Tls::None));
+    let (url, told) = clear_server().await;
+    let mut mailer = mailer_of(&url);
+    mailer.tls = required;
+    assert!(matches!(mailer.send(&message()).await, Err(MailError::Transient(_))));
+    let told = told.await.expect("it ends");
+    assert!(!told.is_empty() && told.iter().all(|line| line.starts_with("EHLO ") || line == "QUIT\r\n"), "{told:?}");
 }
 
 /// Given up, the mail would be sent again, and arrive twice.
