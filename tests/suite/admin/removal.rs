@@ -186,8 +186,12 @@ async fn an_account_goes_with_its_last_membership(app: &App) {
     let (max, there) = in_both(app).await;
     let (greta, gus) = (app.other_org().admin(), app.other_org().member());
     let admin = told_of(app, gus.email()).await;
+    gus.login().await.expect(200);
+    let known = async || texts_in(app, "SELECT account_key FROM tenant_auth_known_addresses").await;
+    let before = known().await;
     remove(app).await;
     app.tick().await;
+    assert_eq!(known().await.len(), before.len() - 2, "where Greta and Gus logged in: {before:?}");
     for gone in [&greta, &gus] {
         assert!(!has_account(app, gone.email()).await, "{}", gone.email());
     }

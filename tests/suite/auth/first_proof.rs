@@ -23,6 +23,7 @@ scenarios![
     an_accepted_invite_mails_a_link_that_sets_a_password,
     an_account_that_was_taken_over_is_as_unknown_to_a_login_as_none,
     a_used_reset_link_takes_the_account_over,
+    a_takeover_forgets_wrong_codes_of_the_other_one,
     a_takeover_ends_the_role_of_an_operator,
     a_takeover_is_told_of,
     a_takeover_happens_once,
@@ -65,7 +66,7 @@ async fn an_accepted_invite_takes_the_account_over(app: &App) {
     let change = json!({ "newEmail": "another@elsewhere.example", "password": PASSWORD });
     another.post("/auth/change-email", change).await.expect(200);
     let change = app.link_token_of("another@elsewhere.example").await;
-    guard(app, &another).await;
+    let guarded = guard(app, &another).await;
     let waiting = app.other_org().device_of(another.person()).waiting().await;
     let nora = app.org().device_of(another.person());
     let data = nora.accept_with_account(&invited(app).await).await.expect_ok();
@@ -76,7 +77,7 @@ async fn an_accepted_invite_takes_the_account_over(app: &App) {
     assert_eq!(nora.status().await, none);
     expect_shut_out(app, &another).await;
     another.post("/auth/change-email/confirm", json!({ "token": change })).await.expect_no_session();
-    waiting.enter("000000").await.expect_error(401, "second_factor_failed");
+    waiting.enter(&guarded.fresh_code(app)).await.expect_error(401, "second_factor_failed");
     nora.change_password(PASSWORD, NEW).await.expect_error(401, "wrong_password");
     assert_eq!(user(&nora).await["email"], NORA);
 }
@@ -113,17 +114,43 @@ async fn an_account_that_was_taken_over_is_as_unknown_to_a_login_as_none(app: &A
 }
 
 async fn a_used_reset_link_takes_the_account_over(app: &App) {
-    let another = made_by_another(app).await;
+    let another = app.other_org().new_member("Nora").await.logged_in().await;
+    let guarded = guard(app, &another).await;
     let waiting = app.other_org().device_of(another.person()).waiting().await;
     forgot(&app.other_org().anonymous(), NORA).await.expect(200);
     let token = app.link_token_of(NORA).await;
     let answer = reset(&app.other_org().anonymous(), &token, NEW).await.expect(200);
     assert!(answer.cookies().is_empty(), "it opens no session");
     expect_shut_out(app, &another).await;
-    waiting.enter("000000").await.expect_error(401, "second_factor_failed");
+    waiting.enter(&guarded.fresh_code(app)).await.expect_error(401, "second_factor_failed");
     let nora = app.other_org().device_of(another.person());
     assert!(nora.login_with(NORA, NEW).await.expect_ok().get("requires2FA").is_none(), "the second factor was not hers");
     assert_eq!(user(&nora).await["isEmailVerified"], true);
+}
+
+async fn a_takeover_forgets_wrong_codes_of_the_other_one(app: &App) {
+    let another = app.other_org().new_member("Nora").await.logged_in().await;
+    let guarded = guard(app, &another).await;
+    let device = app.other_org().device_of(another.person());
+    for _ in 0..2 {
+        let waiting = device.elsewhere().waiting().await;
+        for _ in 0..5 {
+            let wrong = guarded.authenticator.wrong_code(app);
+            waiting.enter(&wrong).await.expect_error(401, "second_factor_failed");
+        }
+    }
+    device.elsewhere().waiting().await.enter(&guarded.fresh_code(app)).await.expect_error(429, "rate_limited");
+    app.tick().await; // the mail about the wrong codes leaves before the link
+    forgot(&app.other_org().anonymous(), NORA).await.expect(200);
+    let token = app.link_token_of(NORA).await;
+    reset(&app.other_org().anonymous(), &token, NEW).await.expect(200);
+    let mut nora = device.elsewhere();
+    nora.set_password(NEW);
+    nora.login().await.expect(200);
+    let setup = nora.set_up(NEW).await.expect_ok();
+    let hers = Authenticator::new(&setup["secret"]);
+    nora.enable(&hers.code(app)).await.expect(200);
+    nora.elsewhere().waiting().await.enter(&hers.code_in(app, 1)).await.expect(200);
 }
 
 /// Whoever was appointed is not who proves the address.

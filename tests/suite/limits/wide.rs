@@ -6,7 +6,10 @@ use tenant_auth_conformance::{App, Caller, PASSWORD, Response, scenarios};
 use tenant_auth_core::{model::Role, operator::NewUser, secret::Password};
 
 use crate::suite::{
-    auth::recovery::reset::{forgot, reset},
+    auth::{
+        recovery::reset::{forgot, reset},
+        sign_up::{complete, nobody, sign_up_token},
+    },
     limits::addresses::{at, behind_proxy},
     support::{
         account::{NEW, mailed_token},
@@ -21,6 +24,7 @@ scenarios![
     a_hundred_failures_close_an_account_everywhere,
     a_hundred_failures_close_an_unknown_account_alike,
     a_completed_login_clears_neither_wide_count,
+    a_reset_password_forgives_widely_too,
     who_came_in_from_an_address_lately_is_not_shut_out_there,
     an_address_is_known_for_thirty_days,
     an_account_is_known_at_its_last_fifty_addresses,
@@ -129,6 +133,16 @@ async fn a_completed_login_clears_neither_wide_count(app: &App) {
     at(app.anonymous(), "198.51.100.0").login_with(app.member().email(), WRONG).await.expect(429);
 }
 
+async fn a_reset_password_forgives_widely_too(app: &App) {
+    let app = behind_proxy(app).await;
+    besiege(&app, app.member().email(), "203.0.113", 100).await;
+    expect_blocked(login_from(app.member(), "198.51.100.1").await);
+    forgot(&app.anonymous(), app.member().email()).await.expect(200);
+    let token = mailed_token(&app, app.member().email(), "reset").await;
+    reset(&app.anonymous(), &token, NEW).await.expect(200);
+    at(app.anonymous(), "198.51.100.1").login_with(app.member().email(), NEW).await.expect(200);
+}
+
 async fn who_came_in_from_an_address_lately_is_not_shut_out_there(app: &App) {
     let app = behind_proxy(app).await;
     login_from(app.member(), "192.0.2.1").await.expect(200);
@@ -220,19 +234,28 @@ async fn nobody_is_known_by_the_email_address_of_a_deleted_account(app: &App) {
 
 async fn a_takeover_forgets_where_the_account_was_known(app: &App) {
     let app = behind_proxy(app).await;
-    for (email, by_invite) in [("nia@elsewhere.example", true), ("noa@elsewhere.example", false)] {
+    for way in ["invite", "reset", "sign-up"] {
+        let email = &format!("{way}@elsewhere.example");
         newcomer(&app, email).await;
         at(app.anonymous(), "192.0.2.1").login_with(email, PASSWORD).await.expect(200);
-        let org = if by_invite { app.other_org() } else { app.org() };
-        if by_invite {
-            org.admin().logged_in().await.invite(email).await.expect(201);
-            let invite = app.link_token_of(email).await;
-            org.anonymous().accept_with_account(&invite).await.expect(200);
-        } else {
-            forgot(&org.anonymous(), email).await.expect(200);
+        let org = if way == "invite" { app.other_org() } else { app.org() };
+        match way {
+            "invite" => {
+                org.admin().logged_in().await.invite(email).await.expect(201);
+                let invite = app.link_token_of(email).await;
+                org.anonymous().accept_with_account(&invite).await.expect(200);
+            }
+            "reset" => drop(forgot(&org.anonymous(), email).await.expect(200)),
+            _ => {
+                let (token, made) = (sign_up_token(&app, email).await, json!({ "name": "Rockets", "slug": "rockets" }));
+                let hers = json!({ "token": token, "organization": made, "name": "Nia", "password": NEW });
+                complete(&nobody(&app), hers).await.expect(201);
+            }
         }
-        let reset_link = app.link_token_of(email).await;
-        reset(&org.anonymous(), &reset_link, NEW).await.expect(200);
+        if way != "sign-up" {
+            let reset_link = app.link_token_of(email).await;
+            reset(&org.anonymous(), &reset_link, NEW).await.expect(200);
+        }
         besiege(&app, email, "203.0.113", 100).await;
         expect_blocked(at(app.anonymous(), "192.0.2.1").login_with(email, NEW).await);
         app.advance(HOUR);

@@ -66,14 +66,14 @@ async fn the_account_is_handed_over(app: &App) {
     let another = made_by_another(app).await;
     forgot(&app.other_org().anonymous(), NORA).await.expect(200);
     let theirs = app.link_token_of(NORA).await;
-    guard(app, &another).await;
+    let guarded = guard(app, &another).await;
     let waiting = app.other_org().device_of(another.person()).waiting().await;
     let token = sign_up_token(app, NORA).await;
     complete(&nobody(app), nora(&token)).await.expect(201);
     another.get("/org").await.expect_no_session();
     another.refresh().await.expect_no_session();
     assert!(!app.other_org().backend().finds_valid(&another.access_token()).await);
-    waiting.enter("000000").await.expect_error(401, "second_factor_failed");
+    waiting.enter(&guarded.fresh_code(app)).await.expect_error(401, "second_factor_failed");
     reset(&app.other_org().anonymous(), &theirs, PASSWORD).await.expect_error(400, "invalid_link");
     for slug in ["globex", "rockets"] {
         let device = app.anonymous().at_org(slug);

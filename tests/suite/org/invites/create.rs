@@ -3,6 +3,8 @@
 use serde_json::json;
 use tenant_auth_conformance::{App, scenarios, shape};
 
+use crate::suite::{org::by_key::product, support::hooks::run_sql};
+
 scenarios![
     an_admin_invites_an_address,
     only_an_admin_invites,
@@ -12,6 +14,7 @@ scenarios![
     the_list_shows_pending_invites,
     only_an_admin_sees_the_list,
     an_expired_invite_leaves_the_list_and_the_address_is_free_again,
+    an_address_invited_again_takes_nothing_over_from_the_invite_that_expired,
     an_invite_is_valid_for_seven_days,
     an_operators_invite_is_listed_without_an_inviter,
     pending_invites_are_found_by_a_part_of_the_address,
@@ -136,6 +139,22 @@ async fn an_expired_invite_leaves_the_list_and_the_address_is_free_again(app: &A
     let new = app.invited(&admin, "nora@acme.example").await;
     app.anonymous().accept(&old, "Nora").await.expect(400);
     app.anonymous().accept(&new, "Nora").await.expect(200);
+}
+
+/// Neither the metadata that an import gave it, nor the deployment key with which it would end.
+async fn an_address_invited_again_takes_nothing_over_from_the_invite_that_expired(app: &App) {
+    let (key, product) = product(app).await;
+    for email in ["nora@acme.example", "olga@acme.example"] {
+        app.invited(&product, email).await;
+    }
+    run_sql(app, r#"UPDATE tenant_auth_invites SET metadata = '{"team":"rockets"}' WHERE email_key = 'nora@acme.example'"#).await;
+    app.advance(WEEK);
+    let admin = app.admin().logged_in().await;
+    let (noras, olgas) = (app.invited(&admin, "nora@acme.example").await, app.invited(&admin, "olga@acme.example").await);
+    let data = app.anonymous().accept(&noras, "Nora").await.expect_ok();
+    assert_eq!(data["membership"]["metadata"], json!({}));
+    app.auth.operator().revoke_deployment_key(&key).await.expect("it lives");
+    app.anonymous().accept(&olgas, "Olga").await.expect(200);
 }
 
 async fn an_invite_is_valid_for_seven_days(app: &App) {
