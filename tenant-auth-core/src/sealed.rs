@@ -208,6 +208,7 @@ mod tests {
         assert!(keys.open(&sealed, SealContext { row: "dlv_2", ..HERE }).is_none());
         assert!(keys.open(&sealed, SealContext { org: "org_2", ..HERE }).is_none());
         assert!(keys.open(&sealed, SealContext { column: "other", ..HERE }).is_none());
+        assert!(keys.open(&sealed, SealContext { table: "other", ..HERE }).is_none());
         assert!(self::keys().open(&sealed, HERE).is_none(), "another master key");
         assert!(keys.open("v1.x.y.z", HERE).is_none());
     }

@@ -1,7 +1,7 @@
 //! Browsers: which pages may call, and which may read the answers (behaviour.md, B45 and B47).
 
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, Request, Response, routes, scenarios};
+use tenant_auth_conformance::{App, Caller, PUBLIC_URL, Request, Response, routes, scenarios};
 
 scenarios![
     a_foreign_page_cannot_write,
@@ -21,6 +21,8 @@ scenarios![
     a_refused_preflight_is_204_without_allow_headers,
     a_preflight_needs_no_slug_and_knows_every_active_organization,
     an_api_key_is_never_allowed_in_a_preflight,
+    no_page_reads_what_is_for_backends,
+    an_organizations_page_cannot_sign_up,
     the_origin_is_judged_between_slug_and_caller,
 ];
 
@@ -200,6 +202,19 @@ async fn an_api_key_is_never_allowed_in_a_preflight(app: &App) {
     let answer = asked.await.expect(204);
     let headers = answer.headers_named("Access-Control-Allow-Headers").join(",").to_lowercase();
     assert!(!headers.contains("x-api-key") && !headers.contains('*'), "{headers}");
+}
+
+async fn no_page_reads_what_is_for_backends(app: &App) {
+    for origin in [OWN, PUBLIC_URL] {
+        expect_unreadable(&preflight(&app.anonymous(), origin, "POST", "/public/verify").await.expect(204));
+        expect_unreadable(&app.backend().verify("x").from_origin(origin).await.expect(200));
+    }
+}
+
+/// Sign-up concerns no organization yet.
+async fn an_organizations_page_cannot_sign_up(app: &App) {
+    expect_unreadable(&preflight(&app.anonymous(), OWN, "POST", "/auth/sign-up").await.expect(204));
+    expect_readable(&preflight(&app.anonymous(), PUBLIC_URL, "POST", "/auth/sign-up").await.expect(204), PUBLIC_URL);
 }
 
 async fn the_origin_is_judged_between_slug_and_caller(app: &App) {
