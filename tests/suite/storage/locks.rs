@@ -13,7 +13,7 @@ use crate::suite::{
     admin::removal::{globex, told_of},
     limits::addresses::{at, behind_proxy},
     support::{
-        authenticator::{SecondFactor, guarded_member},
+        authenticator::{Authenticator, SecondFactor, guarded_member},
         chain::column,
         hooks::{run_sql, ticking},
     },
@@ -112,19 +112,35 @@ async fn a_write_confirmed_by_a_code_locks_its_counters_before_the_account(app: 
 /// attempt's place under the limit may have been given to another.
 async fn a_code_is_not_judged_after_its_reservation(app: &App) {
     let Some(url) = app.database().url() else { return };
-    let (member, authenticator) = guarded_member(app).await;
+    let (_, maxs) = guarded_member(app).await;
+    let (ada, gus) = (app.admin().logged_in().await, app.other_org().member().logged_in().await);
+    let adas = ada.guard(app).await;
+    let guss = Authenticator::new(&gus.set_up(PASSWORD).await.expect_ok()["secret"]);
     app.advance(30);
-    let waiting = app.member().waiting().await;
-    let code = authenticator.code(app);
-    let membership = holding(&url, HOLD_MEMBERSHIP, member.id()).await;
-    let account = holding(&url, HOLD_ACCOUNT, member.id()).await;
-    let entering = tokio::spawn(waiting.enter(&code).may_fail().into_future());
-    for held in [membership, account] {
-        tokio::time::sleep(Duration::from_millis(2_500)).await;
-        held.close().await.expect("the row is free");
+    let max = app.member().waiting().await;
+    let requests = || [ada.renew_codes(PASSWORD, &adas.code(app)), gus.enable(&guss.code(app)), max.enter(&maxs.code(app))];
+    let (mut memberships, mut accounts) = (Vec::new(), Vec::new());
+    for person in [&ada, &gus, &max] {
+        memberships.push(holding(&url, HOLD_MEMBERSHIP, person.id()).await);
+        accounts.push(holding(&url, HOLD_ACCOUNT, person.id()).await);
     }
-    entering.await.expect("it was answered").expect_error(503, "unavailable");
-    waiting.enter(&code).await.expect(200);
+    let mut answers = Vec::new();
+    for (request, count) in requests().into_iter().zip(1..) {
+        answers.push(tokio::spawn(request.may_fail().into_future()));
+        so_many_wait(&url, count).await;
+    }
+    for held in [memberships, accounts] {
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        for connection in held {
+            connection.close().await.expect("the row is free");
+        }
+    }
+    for answer in answers {
+        answer.await.expect("it was answered").expect_error(503, "unavailable");
+    }
+    for request in requests() {
+        request.await.expect(200);
+    }
 }
 
 /// Makes three counters of the member's, the last one in order first, and holds the middle one; the last one's key.
