@@ -12,6 +12,7 @@ use crate::suite::support::hooks::{run_sql, texts_in};
 
 scenarios![on each database:
     a_pending_invite_is_the_same_behind_a_new_link,
+    one_that_has_expired_stays_behind,
     it_ends_with_the_right_of_whoever_sent_it,
     who_sent_it_and_is_no_member_is_not_named,
     an_inviter_who_is_no_member_is_none,
@@ -72,6 +73,16 @@ async fn a_pending_invite_is_the_same_behind_a_new_link(app: &App) {
     let new = target.link_token_of(NADIA).await;
     assert!(target.mail_to(NADIA).await[0].text.contains(NILS), "it names whoever invited her");
     at(&target).accept(&new, "Nadia").await.expect(200);
+}
+
+async fn one_that_has_expired_stays_behind(app: &App) {
+    inviting(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    target.advance(7 * 24 * 60 * 60);
+    assert_eq!(import(&target, &file, &OrganizationImport::new(key)).await.expect("nothing clashes").invites, 0);
+    assert!(logged_in(&target, NORA).await.pending_invites().await.is_empty());
+    assert!(target.mail_to(NADIA).await.is_empty());
 }
 
 async fn it_ends_with_the_right_of_whoever_sent_it(app: &App) {

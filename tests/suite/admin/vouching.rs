@@ -9,7 +9,7 @@ use tenant_auth_core::{
 };
 
 use super::moves::{NORA, at, exported, exported_of, import, is_there, known, logged_in, movers, reasons, target, target_with};
-use crate::suite::support::hooks::run_sql;
+use crate::suite::support::{account::guard, authenticator::SecondFactor, hooks::run_sql};
 
 scenarios![on each database:
     a_key_that_speaks_for_any_address_needs_somebody_who_vouches,
@@ -17,6 +17,7 @@ scenarios![on each database:
     a_key_that_was_used_in_the_future_is_no_key,
     a_key_that_was_rotated_takes_no_place_of_another,
     a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along,
+    a_code_that_was_used_in_the_future_shuts_nobody_out,
     no_file_brings_a_reserved_slug,
 ];
 
@@ -88,12 +89,13 @@ async fn a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along(ap
     movers(app).await;
     let nora = logged_in(app, NORA).await;
     let mut keys = Vec::new();
-    for name in ["without end", "by itself", "by nothing", "rotated"] {
+    for name in ["without end", "by itself", "by nothing", "in many years", "rotated"] {
         keys.push(id_of(&nora.created_key(json!({ "name": name })).await.0).to_owned());
     }
-    let new = nora.post_nothing(&format!("/org/api-keys/{}/rotate", keys[3])).await.expect(201).data();
+    let new = nora.post_nothing(&format!("/org/api-keys/{}/rotate", keys[4])).await.expect(201).data();
     let (new, far) = (id_of(&new["apiKey"]), "4102444800000");
-    for (key, by, end) in [(0, new, "NULL"), (1, &keys[1], far), (2, "key_00000000000000000000000000", far)] {
+    let claims = [(0, new, "NULL"), (1, &keys[1], far), (2, "key_00000000000000000000000000", far), (3, new, far)];
+    for (key, by, end) in claims {
         let claim = format!("UPDATE tenant_auth_api_keys SET replaced_by = '{by}', expires_at = {end} WHERE id = '{}'", keys[key]);
         run_sql(app, &claim).await;
     }
@@ -103,10 +105,23 @@ async fn a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along(ap
     let nora = at(&target);
     nora.login_with(NORA, PASSWORD).await.expect(200);
     let rotate = |key: &str| nora.post_nothing(&format!("/org/api-keys/{key}/rotate"));
-    rotate(&keys[3]).await.expect_error(409, "already_rotated");
-    for key in &keys[..3] {
+    rotate(&keys[4]).await.expect_error(409, "already_rotated");
+    for key in &keys[..4] {
         rotate(key).await.expect(201);
     }
+}
+
+async fn a_code_that_was_used_in_the_future_shuts_nobody_out(app: &App) {
+    movers(app).await;
+    let guarded = guard(app, &logged_in(app, NORA).await).await;
+    run_sql(app, "UPDATE tenant_auth_second_factors SET last_step = 9000000000").await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    import(&target, &file, &OrganizationImport::new(key)).await.expect("nothing clashes");
+    target.advance(60);
+    let nora = at(&target);
+    nora.login_with(NORA, PASSWORD).await.expect(200);
+    nora.enter(&guarded.authenticator.code(&target)).await.expect(200);
 }
 
 async fn no_file_brings_a_reserved_slug(app: &App) {

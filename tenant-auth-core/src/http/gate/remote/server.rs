@@ -169,6 +169,21 @@ mod tests {
         assert_eq!(server.pool().number, 1, "the first of many did it");
     }
 
+    /// Runs [`a_question_in_the_background_that_hangs_throws_its_connections_away`] in a process of its own: the environment is read
+    /// once, and is everybody's.
+    #[test]
+    fn no_proxy_of_the_environment_is_used() {
+        let mut again = std::process::Command::new(std::env::current_exe().expect("this program"));
+        for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+            again.env(name, "http://127.0.0.1:1"); // no server listens there
+        }
+        again.env_remove("no_proxy").env_remove("NO_PROXY");
+        let test = "http::gate::remote::server::tests::a_question_in_the_background_that_hangs_throws_its_connections_away";
+        let output = again.args(["--exact", test]).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    }
+
     #[tokio::test]
     async fn connections_over_which_nothing_was_answered_yet_are_kept() {
         let (server, silent) = (Server::new().expect("a client"), TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port"));
