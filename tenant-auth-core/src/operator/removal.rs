@@ -1,10 +1,11 @@
 //! The removal of an organization. It begins with one guarded statement, after which the organization is unknown and nothing undoes it.
 //! Then a worker deletes what is left, in short transactions that each stand alone: whenever one is killed, another goes on. An account
-//! goes with its last membership, unless an invite waits for its address; the person is erased then, as by `user delete`.
+//! goes with its last membership, unless an invite waits for its address; every log is then rid of the person, as by `user delete`, and what is
+//! kept by the address alone (counters, links to sign up with, mails that wait) expires.
 
 use std::{collections::HashMap, time::Duration};
 
-use super::erasing::{Addressed, Holding, Searched, Sought, addressed_to_each, erase, withdraw_invites_of};
+use super::erasing::{Addressed, Holding, Searched, Sought, addressed_to_each, erase, hold_all, withdraw_invites_of};
 use crate::{
     caller::hold_account_alone,
     error::Error,
@@ -159,7 +160,8 @@ impl Removal {
         let sought: Vec<Sought> = last.iter().map(|member| sought(member)).collect();
         // Read before anything is locked: invites to these addresses are told in every organization.
         let auth = self.auth.clone();
-        let searched = Searched::begin(&auth).await?;
+        // Where nobody leaves with the account, nothing is searched.
+        let searched = if last.is_empty() { Searched::default() } else { Searched::begin(&auth).await? };
         let Some(found) = addressed_to_each(&auth, &sought, self).await? else { return Ok(Step::Rests) };
         let addressed = last.iter().map(|member| member.user.clone()).zip(found).collect();
         let mut read = Read { searched, addressed };
@@ -193,13 +195,11 @@ impl Removal {
     /// organization, those in which the account sent invites, its memberships, the account.
     async fn end_member(&self, tx: &mut Tx, member: &Leaving, read: &mut Read) -> Result<bool, Error> {
         let (org, user): (&OrgId, &UserId) = (&self.held.org, &member.user);
-        let mut locked = Vec::new();
+        let (mut locked, mut held) = (Vec::new(), Vec::new());
         if !member.is_needed {
             forget_known_addresses(tx, &member.email).await?;
             locked = tx.invites().organizations_of_sender(user).await?;
-            for org in &locked {
-                tx.organizations().lock(&org.id).await?;
-            }
+            held = hold_all(tx, &locked).await?;
         }
         hold_account_alone(tx, user).await?;
         let entry = tx.members().find(org, user).await?;
@@ -217,7 +217,7 @@ impl Removal {
         }
         let Some(mut addressed) = read.addressed.remove(user) else { return Ok(false) };
         addressed.extend(read.searched.since(tx, &sought(member)).await?);
-        withdraw_invites_of(tx, user).await?;
+        withdraw_invites_of(tx, user, &held).await?;
         erase(tx, user, &[], addressed).await?;
         let account = tx.users().find(user).await?;
         if account.is_some_and(|account| account.user.role == AccountRole::Admin) {

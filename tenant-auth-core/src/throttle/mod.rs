@@ -244,7 +244,7 @@ pub(crate) async fn move_known_addresses(tx: &mut Tx, from: &Email, to: &Email) 
 
 /// Forgets the addresses that an account is known at, which is about to be deleted: they are nothing to whoever has its email address next.
 pub(crate) async fn forget_known_addresses(tx: &mut Tx, email: &Email) -> Result<(), Error> {
-    tx.throttles().forget_known(&account_key(email)).await
+    tx.throttles().forget_known(&account_key(email)).await.map(drop)
 }
 
 /// Resets the counters of an account's wrong codes.

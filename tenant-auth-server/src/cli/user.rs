@@ -223,7 +223,7 @@ impl Delete {
             let warning = format!("This deletes {email} and erases the person everywhere, for good.");
             confirm_in_terminal(email.as_str(), "address", &warning)?;
         }
-        let DeletedUser { user, without_admin, .. } = operator.delete_user(&email).await?;
+        let DeletedUser { user, without_admin, is_complete, .. } = operator.delete_user(&email).await?;
         let mut text = match &user {
             Some(user) => format!("The account {} and all its memberships are deleted.", user.email),
             None => format!("{email} has no account. What was kept about the address is erased."),
@@ -233,7 +233,18 @@ impl Delete {
                 "\nOrganization '{org}' has no active org_admin any more: org invite-admin --org {org} --email …"
             ));
         }
-        format.print(&json!({ "user": user.as_ref().map(UserView::from), "organizationsWithoutAdmin": without_admin }), &text)
+        let data = json!({
+            "user": user.as_ref().map(UserView::from),
+            "organizationsWithoutAdmin": without_admin,
+            "isComplete": is_complete,
+        });
+        format.print(&data, &text)?;
+        if is_complete {
+            return Ok(());
+        }
+        Err(Failure::Service(format!(
+            "Something that is kept by the address {email} could not be deleted, such as a mail that waits. Give the command again."
+        )))
     }
 }
 

@@ -269,7 +269,7 @@ async fn nothing_names_a_deleted_person_but_facts(app: &App) {
     }
     operator.delete_user(&address()).await.expect("there is an account");
     assert_eq!(naming(app, &email, &email).await, Vec::<String>::new());
-    assert_eq!(naming(app, member.id(), member.id()).await, ["events"], "what happened, without who it was");
+    assert_eq!(naming(app, member.id(), member.id()).await, ["deployment_entries", "events"], "what happened, without who");
     for slug in ["acme", "globex", "umbra"] {
         verified(app, slug).await;
     }

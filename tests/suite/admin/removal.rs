@@ -95,12 +95,17 @@ pub(super) async fn is_there(app: &App, org: &str) -> bool {
 }
 
 /// `acme` is told of an address that is nobody's there.
-pub(crate) async fn told_of(app: &App, email: &str) -> Caller {
+async fn told_of(app: &App, email: &str) -> Caller {
     let admin = app.admin().logged_in().await;
+    told_by(&admin, email).await;
+    admin
+}
+
+/// The same by an admin who is logged in.
+pub(crate) async fn told_by(admin: &Caller, email: &str) {
     admin.invite(email).await.expect(201);
     let invites = admin.pending_invites().await;
     admin.delete(&format!("/org/invites/{}", id_of(&invites[0]))).await.expect(200);
-    admin
 }
 
 /// `globex` with something of everything.

@@ -95,6 +95,7 @@ pub(in crate::operator) async fn addressed_to_each(
 
 /// How far the logs go when a search for one person begins: what they tell between that and the moment at which the person is held is
 /// searched then.
+#[derive(Default)]
 pub(in crate::operator) struct Searched(HashMap<OrgId, i64>);
 
 impl Searched {
@@ -111,7 +112,8 @@ impl Searched {
         }
     }
 
-    /// The events that came to be since, those of an import included, as the logs tell now whose the addresses were.
+    /// The events that came to be since, those of an import included, as the logs tell now whose the addresses were. How far each log goes
+    /// is asked of all of them, some hundred at once: it stands beside the organizations, and no time says as surely what has grown.
     ///
     /// # Errors
     /// [`Error::Unavailable`].

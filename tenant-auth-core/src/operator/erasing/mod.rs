@@ -16,7 +16,7 @@ use crate::{
     throttle::SIGN_UPS_IN_ALL,
 };
 pub use account::DeletedUser;
-pub(super) use account::withdraw_invites_of;
+pub(super) use account::{hold_all, withdraw_invites_of};
 use addresses::Nothing;
 pub(super) use addresses::{Addressed, Holding, Searched, Sought, addressed_to_each};
 

@@ -85,7 +85,12 @@ statements! {
          WHERE i.invited_by = $1
          ORDER BY o.id";
     // 0 is long past, and says that the end is still to be told: no sweep deletes such an invite.
-    END_OF_KEY = "UPDATE tenant_auth_invites SET expires_at = 0 WHERE invited_by_key = $1 AND expires_at > $2";
+    END_OF_KEY = "UPDATE tenant_auth_invites SET expires_at = 0 WHERE invited_by_key = $1 AND org_id = $2 AND expires_at > $3";
+    ORGANIZATIONS_OF_KEY = "
+        SELECT DISTINCT org_id
+          FROM tenant_auth_invites
+         WHERE invited_by_key = $1 AND expires_at > $2
+         ORDER BY org_id";
     ORGANIZATIONS_OF_ENDED = "
         SELECT DISTINCT org_id
           FROM tenant_auth_invites
@@ -234,10 +239,13 @@ impl Invites<&mut Tx> {
     }
 
     /// Ends the pending invites of a deployment key, in whatever organization: their links work no more. They stay until each was
-    /// told of.
+    /// told of. Organization by organization, in the order of their ids, in which whoever erases an address takes the invites to it.
     pub(crate) async fn end_of_key(mut self, key: &DeploymentKeyId) -> Result<(), Error> {
         let now = self.0.now();
-        execute!(self.0, END_OF_KEY, key.as_str(), now.millis()).map(drop)
+        for org in fetch_scalars!(self.0, String, ORGANIZATIONS_OF_KEY, key.as_str(), now.millis())? {
+            execute!(self.0, END_OF_KEY, key.as_str(), org.as_str(), now.millis())?;
+        }
+        Ok(())
     }
 
     /// Whether the address has a pending invite.

@@ -319,8 +319,8 @@ impl Throttles<&mut Tx> {
         Ok(())
     }
 
-    pub(crate) async fn forget_known(mut self, account_key: &str) -> Result<(), Error> {
-        execute!(self.0, FORGET_KNOWN, account_key)?;
-        Ok(())
+    /// Forgets where an account is known, and returns at how many addresses that was.
+    pub(crate) async fn forget_known(mut self, account_key: &str) -> Result<u64, Error> {
+        execute!(self.0, FORGET_KNOWN, account_key)
     }
 }
