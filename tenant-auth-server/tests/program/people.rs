@@ -57,6 +57,32 @@ fn a_person_is_deleted_and_an_address_that_was_only_invited() {
     json(&program.run(&["org", "invite-admin", "--org", "acme", "--email", "ada@example.com", "--json"]));
 }
 
+/// The database does not delete one of the things that are deleted after the account.
+#[test]
+fn a_deletion_that_leaves_something_says_so_and_loses_nothing() {
+    let program = with_acme();
+    let create =
+        ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--role", "org_admin", "--json"];
+    let id = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"))["user"]["id"].clone();
+    let url = format!("sqlite:{}", program.path().join("auth.db").display());
+    let wish = "INSERT INTO tenant_auth_sign_up_requests (id, email, email_key, attempts, next_attempt_at, created_at)
+                VALUES ('wish', 'bob@example.com', 'bob@example.com', 0, 0, 0)";
+    let refusal = "CREATE TRIGGER refuse BEFORE DELETE ON tenant_auth_sign_up_requests BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    for statement in [wish, refusal] {
+        drop(hold_sql(&url, statement).expect("it is done"));
+    }
+    let delete = ["user", "delete", "--email", "bob@example.com", "--json"];
+    let output = program.run(&delete);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("Give the command again."), "{output:?}");
+    let deleted: serde_json::Value = serde_json::from_slice(&output.stdout).expect("what is deleted");
+    assert_eq!((&deleted["user"]["id"], &deleted["organizationsWithoutAdmin"]), (&id, &serde_json::json!(["acme"])));
+    assert_eq!(deleted["isComplete"], false);
+    drop(hold_sql(&url, "DROP TRIGGER refuse").expect("it is done"));
+    let again = json(&program.run(&delete));
+    assert_eq!((&again["user"], &again["isComplete"]), (&serde_json::Value::Null, &true.into()));
+}
+
 #[test]
 fn accounts_that_belong_to_no_organization_are_listed() {
     let program = with_acme();

@@ -24,6 +24,8 @@ scenarios![on each database:
     what_was_told_of_an_address_of_before_is_given_too,
     every_table_that_names_the_person_is_told,
     nothing_names_a_deleted_person_but_facts,
+    what_a_deletion_leaves_is_deleted_when_it_is_given_again,
+    where_a_former_account_was_known_is_forgotten,
 ];
 
 const WRONG: &str = "wrong-otter-plinth-42";
@@ -275,4 +277,37 @@ async fn nothing_names_a_deleted_person_but_facts(app: &App) {
     }
     let after = export(app, &email).await;
     assert!(after.as_object().expect("an object").values().all(|value| value.as_array().is_none_or(Vec::is_empty)), "{after:#}");
+}
+
+/// The database deletes no wish for a link to sign up with, and so nothing of what is deleted after the account.
+async fn what_a_deletion_leaves_is_deleted_when_it_is_given_again(app: &App) {
+    let member = busy(app).await;
+    let email = app.member().email().to_lowercase();
+    let counter =
+        "INSERT INTO tenant_auth_throttles (key, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)";
+    run_sql(app, &format!("{counter} VALUES ('deeds:{}', 1, 0, 0, 4102444800000, 0, 4102444800000)", member.id())).await;
+    run_sql(app, "CREATE TABLE refusing (email_key TEXT REFERENCES tenant_auth_sign_up_requests (email_key))").await;
+    run_sql(app, "INSERT INTO refusing SELECT email_key FROM tenant_auth_sign_up_requests").await;
+    let operator = app.auth.operator();
+    let delete = async |email: &str| operator.delete_user(&email.parse().expect("an address")).await.expect("something is kept");
+    delete(app.admin().email()).await;
+    let deleted = delete(&email).await;
+    assert!(deleted.user.is_some() && !deleted.is_complete, "{deleted:?}");
+    assert_eq!(deleted.without_admin.iter().map(|slug| slug.as_str()).collect::<Vec<_>>(), ["acme"]);
+    assert_eq!(naming(app, member.id(), member.id()).await, ["deployment_entries", "events"], "nothing leads to the id again");
+    run_sql(app, "DROP TABLE refusing").await;
+    let again = delete(&email).await;
+    assert!(again.user.is_none() && again.is_complete, "{again:?}");
+    assert_eq!(naming(app, &email, &email).await, Vec::<String>::new());
+}
+
+/// The account went by another way.
+async fn where_a_former_account_was_known_is_forgotten(app: &App) {
+    let member = app.member().logged_in().await;
+    let known = async || number(app, "SELECT CAST(COUNT(*) AS TEXT) FROM tenant_auth_known_addresses").await;
+    let before = known().await;
+    run_sql(app, &format!("DELETE FROM tenant_auth_users WHERE id = '{}'", member.id())).await;
+    let gone = app.auth.operator().delete_user(&member.email().parse().expect("an address")).await.expect("a trace");
+    assert!(gone.user.is_none(), "{gone:?}");
+    assert_eq!(known().await, before - 1);
 }

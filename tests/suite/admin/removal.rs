@@ -25,6 +25,7 @@ scenarios![on each database:
     what_others_told_of_an_address_that_nobody_proved_stays,
     an_account_stays_while_an_invite_waits_for_its_address,
     an_account_that_goes_withdraws_the_invites_it_sent_elsewhere,
+    who_goes_while_the_organization_is_removed_leaves_it_to_the_removal,
     who_had_gone_before_keeps_the_account,
     accounts_that_belong_to_no_organization_are_found,
     a_removed_slug_is_not_given_out_again,
@@ -95,7 +96,7 @@ pub(super) async fn is_there(app: &App, org: &str) -> bool {
 }
 
 /// `acme` is told of an address that is nobody's there.
-async fn told_of(app: &App, email: &str) -> Caller {
+pub(super) async fn told_of(app: &App, email: &str) -> Caller {
     let admin = app.admin().logged_in().await;
     told_by(&admin, email).await;
     admin
@@ -249,6 +250,19 @@ async fn an_account_stays_while_an_invite_waits_for_its_address(app: &App) {
     here.accept_with_account(&token).await.expect(200);
     here.get("/org").await.expect(200);
     app.org().device_of(gus.person()).login().await.expect(200);
+}
+
+/// Nobody needs an admin there, or is told of an invite.
+async fn who_goes_while_the_organization_is_removed_leaves_it_to_the_removal(app: &App) {
+    let (org, greta) = (id_of_globex(app).await, app.other_org().admin().logged_in().await);
+    greta.invite("nora@new.example").await.expect(201);
+    remove(app).await;
+    let deleted = app.auth.operator().delete_user(&greta.email().parse().expect("an address")).await.expect("there is an account");
+    assert!(deleted.without_admin.is_empty(), "{deleted:?}");
+    let told = format!("SELECT id FROM tenant_auth_events WHERE org_id = '{org}' AND kind = 'invite.revoked'");
+    assert!(texts_in(app, &told).await.is_empty());
+    app.tick().await;
+    expect_nothing_left(app, &org).await;
 }
 
 /// As an import lets somebody have sent one who is no member there.

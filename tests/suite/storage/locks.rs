@@ -6,12 +6,13 @@ use std::{future::IntoFuture, time::Duration};
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios, together};
-use tenant_auth_core::{Error, operator::SessionsOf};
+use tenant_auth_core::{Error, model::DeploymentScope::Organizations, operator::SessionsOf};
 use tokio::task::JoinHandle;
 
 use crate::suite::{
-    admin::removal::{globex, told_of},
+    admin::removal::{globex, told_by},
     limits::addresses::{at, behind_proxy},
+    public::deployment_keys::{made, new_key},
     support::{
         authenticator::{Authenticator, SecondFactor, guarded_member},
         chain::column,
@@ -30,6 +31,8 @@ scenarios![
     an_invite_that_is_sent_while_an_account_ends_is_erased_with_it,
     an_invite_that_is_told_while_a_removal_ends_an_account_is_erased_with_it,
     a_removal_forgets_nothing_of_an_account_that_an_invite_keeps,
+    an_account_that_got_another_address_meanwhile_is_not_called_unknown,
+    the_invites_of_a_key_end_in_the_order_of_the_organizations,
     ending_all_sessions_waits_for_those_that_are_being_opened,
     a_migration_waits_for_as_long_as_it_takes,
 ];
@@ -45,6 +48,9 @@ const HOLD_COUNTER: &str = "SELECT key FROM tenant_auth_throttles WHERE key = $1
 const FREE_PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:%' AND key LIKE $1 ORDER BY key COLLATE \"C\" FOR UPDATE SKIP LOCKED";
 const ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1";
 const KNOWN: &str = "SELECT account_key || ip_key FROM tenant_auth_known_addresses WHERE account_key <> $1 ORDER BY 1";
+const LATER_FIRST: &str = "SELECT slug FROM tenant_auth_organizations WHERE slug IN ('acme', $1) ORDER BY id DESC";
+const HOLD_FIRST_INVITE: &str = "SELECT id FROM tenant_auth_invites WHERE email_key = $1 ORDER BY org_id LIMIT 1 FOR UPDATE";
+const FREE_INVITES: &str = "SELECT id FROM tenant_auth_invites WHERE email_key = $1 FOR UPDATE SKIP LOCKED";
 const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 /// Longer than a request waits for a lock.
@@ -230,9 +236,9 @@ async fn removal_waiting_for(app: &App, url: &str, person: &Caller) -> (PgConnec
 /// The search for the address is over then.
 async fn an_invite_that_is_told_while_a_removal_ends_an_account_is_erased_with_it(app: &App) {
     let Some(url) = app.database().url() else { return };
-    let gus = app.other_org().member();
+    let (admin, gus) = (app.admin().logged_in().await, app.other_org().member());
     let (account, removing) = removal_waiting_for(app, &url, &gus).await;
-    told_of(app, gus.email()).await;
+    told_by(&admin, gus.email()).await;
     let told = column(app, "acme", "data").await;
     assert!(told.last().is_some_and(|last| last.contains(gus.email())), "{told:?}");
     account.close().await.expect("the account is free");
@@ -257,6 +263,37 @@ async fn a_removal_forgets_nothing_of_an_account_that_an_invite_keeps(app: &App)
     app.tick().await;
     assert_eq!(texts(&url, ACCOUNT, gus.id()).await.len(), 1);
     assert_eq!(known().await, before);
+}
+
+async fn an_account_that_got_another_address_meanwhile_is_not_called_unknown(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let member = app.member();
+    let mut moving = holding(&url, HOLD_ACCOUNT, member.id()).await;
+    let moved = "UPDATE tenant_auth_users SET email = 'next@new.example', email_key = 'next@new.example' WHERE id = $1";
+    sqlx::query(moved).bind(member.id().to_owned()).execute(&mut moving).await.expect("the row is held");
+    let (operator, email) = (app.auth.operator(), member.email().parse().expect("an address"));
+    let ending = tokio::spawn(async move { operator.delete_user(&email).await });
+    somebody_waits(&url).await;
+    sqlx::query("COMMIT").execute(&mut moving).await.expect("it answers");
+    let ended = ending.await.expect("no panic");
+    assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
+}
+
+/// In which whoever erases an address takes the invites to it.
+async fn the_invites_of_a_key_end_in_the_order_of_the_organizations(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (id, key) = made(app, new_key(&[Organizations])).await;
+    let product = app.anonymous().without_slug().with("X-API-Key", &key);
+    for slug in texts(&url, LATER_FIRST, "globex").await {
+        product.post(&format!("/admin/organizations/{slug}/invites"), json!({ "email": "nora@new.example" })).await.expect(201);
+    }
+    let first = holding(&url, HOLD_FIRST_INVITE, "nora@new.example").await;
+    let operator = app.auth.operator();
+    let ending = tokio::spawn(async move { operator.revoke_deployment_key(&id).await });
+    somebody_waits(&url).await;
+    assert_eq!(texts(&url, FREE_INVITES, "nora@new.example").await.len(), 1, "the later one is not taken yet");
+    first.close().await.expect("the invite is free");
+    ending.await.expect("no panic").expect("it is there");
 }
 
 async fn ending_all_sessions_waits_for_those_that_are_being_opened(app: &App) {

@@ -87,10 +87,7 @@ statements! {
     // 0 is long past, and says that the end is still to be told: no sweep deletes such an invite.
     END_OF_KEY = "UPDATE tenant_auth_invites SET expires_at = 0 WHERE invited_by_key = $1 AND org_id = $2 AND expires_at > $3";
     ORGANIZATIONS_OF_KEY = "
-        SELECT DISTINCT org_id
-          FROM tenant_auth_invites
-         WHERE invited_by_key = $1 AND expires_at > $2
-         ORDER BY org_id";
+        SELECT DISTINCT org_id FROM tenant_auth_invites WHERE invited_by_key = $1 AND expires_at > $2 ORDER BY org_id";
     ORGANIZATIONS_OF_ENDED = "
         SELECT DISTINCT org_id
           FROM tenant_auth_invites
