@@ -1,7 +1,7 @@
 //! The removal of an organization. It begins with one guarded statement, after which the organization is unknown and nothing undoes it.
 //! Then a worker deletes what is left, in short transactions that each stand alone: whenever one is killed, another goes on. An account
-//! goes with its last membership, unless an invite waits for its address; every log is then rid of the person, as by `user delete`, and what is
-//! kept by the address alone (counters, links to sign up with, mails that wait) expires.
+//! goes with its last membership, unless an invite waits for its address; every log is then rid of the person, as by `user delete`, and
+//! what is kept by the address alone (counters, links to sign up with, mails that wait) expires.
 
 use std::{collections::HashMap, time::Duration};
 

@@ -25,6 +25,7 @@ scenarios![on each database:
     every_table_that_names_the_person_is_told,
     nothing_names_a_deleted_person_but_facts,
     what_a_deletion_leaves_is_deleted_when_it_is_given_again,
+    what_is_kept_for_the_next_holder_of_the_address_stays,
     where_a_former_account_was_known_is_forgotten,
 ];
 
@@ -212,7 +213,8 @@ const TOLD: [(&str, &str); 17] = [
     ("deployment_entries", "deploymentEntries"),
 ];
 
-/// The tables that name somebody by id or address, whatever the column is called, but for the log of changes, which does for minutes.
+/// The tables that name somebody by id or address, in the order of their names, whatever the column is called, but for the log of changes,
+/// which does for minutes.
 pub(crate) async fn naming(app: &App, id: &str, email: &str) -> Vec<String> {
     let columns = match app.database().url() {
         Some(_) => {
@@ -234,6 +236,7 @@ pub(crate) async fn naming(app: &App, id: &str, email: &str) -> Vec<String> {
             found.push(table);
         }
     }
+    found.sort();
     found
 }
 
@@ -299,6 +302,25 @@ async fn what_a_deletion_leaves_is_deleted_when_it_is_given_again(app: &App) {
     let again = delete(&email).await;
     assert!(again.user.is_none() && again.is_complete, "{again:?}");
     assert_eq!(naming(app, &email, &email).await, Vec::<String>::new());
+}
+
+/// Who gets an account with it as soon as the first one is gone.
+async fn what_is_kept_for_the_next_holder_of_the_address_stays(app: &App) {
+    app.anonymous().without_slug().post("/auth/sign-up", json!({ "email": app.member().email() })).await.expect(200);
+    let next = "INSERT INTO tenant_auth_users (id, name, email, email_key, role, is_email_verified, password_hash, epoch, created_at)
+                VALUES ('usr_next', 'Next', OLD.email, OLD.email_key, OLD.role, TRUE, OLD.password_hash, OLD.epoch, OLD.created_at);";
+    let succession = match app.database().url() {
+        Some(_) => format!(
+            "CREATE FUNCTION succeed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {next} RETURN NULL; END $$;
+             CREATE TRIGGER succession AFTER DELETE ON tenant_auth_users FOR EACH ROW EXECUTE FUNCTION succeed()"
+        ),
+        None => format!("CREATE TRIGGER succession AFTER DELETE ON tenant_auth_users BEGIN {next} END"),
+    };
+    run_sql(app, &succession).await;
+    let address = app.member().email().parse().expect("an address");
+    let deleted = app.auth.operator().delete_user(&address).await.expect("there is an account");
+    assert!(deleted.user.is_some() && deleted.is_complete, "{deleted:?}");
+    assert_eq!(number(app, "SELECT CAST(COUNT(*) AS TEXT) FROM tenant_auth_sign_up_requests").await, 1);
 }
 
 /// The account went by another way.

@@ -29,8 +29,8 @@ pub struct DeletedUser {
     /// The slugs of the organizations that lost their last active org_admin with the account: invite one with
     /// [`Operator::invite_admin`].
     pub without_admin: Vec<Slug>,
-    /// Whether nothing is left. `false` where the account is deleted, and something that is kept by the address, such as a mail that waits or
-    /// a counter, could not be: [`Operator::delete_user`] called again deletes it.
+    /// Whether nothing is left. `false` where the account is deleted, and something that is kept by the address, such as a mail that
+    /// waits or a counter, could not be: [`Operator::delete_user`] called again deletes it.
     pub is_complete: bool,
 }
 
