@@ -17,6 +17,7 @@ mod migrate;
 mod openapi;
 mod operators;
 mod org;
+mod org_invite_admin;
 mod progress;
 mod report;
 mod serve;

@@ -1,19 +1,20 @@
-//! The commands `org`: creating, suspending, reactivating and deleting organizations, and inviting an org_admin when none is left.
+//! The commands `org`: creating, listing, changing, suspending, reactivating and deleting organizations.
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tenant_auth_core::{
-    Error, OrgAdmin, Page, Timestamp,
-    model::{Invite, Organization, Role, Status},
+    Timestamp,
+    model::{Organization, Status},
     operator::{Invited, NewOrganization, OrganizationChange},
     org::Patch,
     ports::{Clock, SystemClock},
-    value::{AppUrl, DisplayName, Email, Plan, SearchText, Slug},
+    value::{AppUrl, DisplayName, Email, Plan, Slug},
     view::{InviteView, ManagedOrganizationView},
 };
 
 use super::{
-    Links, confirmation::confirm_in_terminal, export::Export, import_org::Import, operator, operator_of_new, report::Format,
+    Links, confirmation::confirm_in_terminal, export::Export, import_org::Import, operator, operator_of_new,
+    org_invite_admin::InviteAdmin, report::Format,
 };
 use crate::{failure::Failure, settings::Input};
 
@@ -120,21 +121,6 @@ pub(super) struct Delete {
     format: Format,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct InviteAdmin {
-    /// The organization
-    #[arg(long = "org", visible_alias = "slug", value_name = "SLUG")]
-    slug: Slug,
-    /// Whom to invite
-    #[arg(long)]
-    email: Email,
-    /// Revoke a pending invite of this address as org_admin first, whoever sent it: its link stops working
-    #[arg(long)]
-    replace: bool,
-    #[command(flatten)]
-    format: Format,
-}
-
 impl Command {
     pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
         match self {
@@ -186,63 +172,6 @@ impl Change {
     }
 }
 
-impl InviteAdmin {
-    async fn run(self, input: &Input) -> Result<(), Failure> {
-        let Self { slug, email, replace, format } = self;
-        let operator = operator(input, Links::Printed).await?;
-        let invited = match operator.invite_admin(&slug, &email).await {
-            Err(Error::AlreadyInvited) => {
-                let admin = operator.in_organization(&slug).await?;
-                take_back(&admin, &pending(&admin, &email).await?, replace).await?;
-                operator.invite_admin(&slug, &email).await?
-            }
-            invited => invited?,
-        };
-        print_invited(&format, &invited, "")
-    }
-}
-
-/// How many invites are read at once.
-const MOST_INVITES: u32 = 1_000;
-
-/// The pending invites of this address.
-async fn pending(admin: &OrgAdmin, email: &Email) -> Result<Vec<Invite>, Failure> {
-    let address = SearchText::parse(email.as_str()).ok();
-    let (mut page, mut pending) = (Page::default(), Vec::new());
-    loop {
-        let found = admin.invites_like(address.as_ref(), &page).await?;
-        pending.extend(found.items.into_iter().filter(|invite| invite.email == *email));
-        match found.next {
-            Some(next) => page = Page::after(next, MOST_INVITES)?,
-            None => return Ok(pending),
-        }
-    }
-}
-
-/// Revokes what an invite as org_admin takes the place of. An invite of another role is not replaced: whoever only sends a mail again would
-/// make a member an administrator.
-async fn take_back(admin: &OrgAdmin, pending: &[Invite], replace: bool) -> Result<(), Failure> {
-    if let Some(other) = pending.iter().find(|invite| invite.role != Role::OrgAdmin) {
-        let role = other.role.as_str();
-        return Err(Failure::Service(format!(
-            "This email address has a pending invite as {role}, which is not replaced by one as org_admin. Let an administrator \
-             send it again, or revoke it first ({}) if its person shall be an administrator.",
-            other.id
-        )));
-    }
-    if !replace {
-        let why = "This email address already has a pending invite. Give --replace to revoke it and send another.";
-        return Err(Failure::Service(why.to_owned()));
-    }
-    for invite in pending {
-        match admin.revoke_invite(&invite.id).await {
-            Ok(()) | Err(Error::NotFound(_)) => {} // it was accepted or has ended meanwhile
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
-}
-
 impl Delete {
     async fn run(self, input: &Input) -> Result<(), Failure> {
         let Self { slug, now, yes, format } = self;
@@ -287,7 +216,7 @@ struct InvitedOutput<'a> {
     invite_url: &'a str,
 }
 
-fn print_invited(format: &Format, invited: &Invited, before: &str) -> Result<(), Failure> {
+pub(super) fn print_invited(format: &Format, invited: &Invited, before: &str) -> Result<(), Failure> {
     let Invited { org, invite, token, url, .. } = invited;
     let text = format!(
         "{before}{} is invited as {} until {}:\n  {url}\nThis link is shown once; it is mailed too when the server has an SMTP server.",
