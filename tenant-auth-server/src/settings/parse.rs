@@ -102,7 +102,8 @@ pub(super) fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, Fa
     choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or(Fault::Other)
 }
 
-fn items(text: &str) -> impl Iterator<Item = &str> {
+/// The items of a list.
+pub(super) fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 

@@ -8,6 +8,7 @@ use tenant_auth_core::config::ConfigError;
 use super::{
     input::Input,
     invalid::{InvalidSetting, InvalidSettings},
+    parse::items,
     row::{Default, Row, Shape},
     table::{self, GROUPS, Part},
     values::Values,
@@ -98,7 +99,7 @@ impl Reading {
         }
         let former = self.given.insert(row.name, Given { text: text.to_owned(), source });
         // Without the values: either may be a secret.
-        if former.is_some_and(|former| former.text != text) {
+        if former.is_some_and(|former| !is_same(row.shape, &former.text, text)) {
             self.warn(format!("{} of the environment overrides '{}' of the settings file", row.variable(), row.name));
         }
     }
@@ -175,6 +176,11 @@ impl Reading {
         }
         make(self.values).ok_or(InvalidSettings(self.refusals))
     }
+}
+
+/// Whether two texts say the same to a setting of this shape: spaces beside a list's commas say nothing, and an array of the file has none.
+fn is_same(shape: Shape, one: &str, other: &str) -> bool {
+    if shape == Shape::List { items(one).eq(items(other)) } else { one == other }
 }
 
 /// The text an environment variable would have had; `None` for a type that settings of this shape have not.

@@ -36,6 +36,20 @@ fn a_value_of_the_file_that_the_environment_overrides_is_a_warning_without_eithe
 }
 
 #[test]
+fn a_list_that_differs_in_its_spaces_alone_overrides_nothing() {
+    let mut input = with_file("trusted_proxies = ['10.1.0.0/16', '10.2.0.0/16']\npassword_pepper = ['one', 'two']");
+    let mut warnings = |proxies: &str, pepper: &str| {
+        input.env.insert("TENANT_AUTH_TRUSTED_PROXIES".to_owned(), proxies.to_owned());
+        input.env.insert("TENANT_AUTH_PASSWORD_PEPPER".to_owned(), pepper.to_owned());
+        for_server(&input).expect("starts").deployment.warnings
+    };
+    assert!(warnings("10.1.0.0/16, 10.2.0.0/16 ,", "one,two").is_empty());
+    let told = warnings("10.1.0.0/16, 10.3.0.0/16", "one, two").join("");
+    assert!(told.contains("overrides 'trusted_proxies'"), "{told}");
+    assert!(told.contains("overrides 'password_pepper'"), "a space there is of the pepper: {told}");
+}
+
+#[test]
 fn in_a_file_a_switch_is_a_boolean_or_its_word() {
     for text in ["true", "'true'"] {
         let switches = format!("webhook_allow_private_networks = {text}\nsqlite_must_exist = {text}");
