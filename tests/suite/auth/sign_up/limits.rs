@@ -5,7 +5,7 @@ use tenant_auth_conformance::{App, scenarios};
 use super::{ask, complete, holder, newcomer, nobody, refusals::last_told, sign_up_mails, sign_up_token};
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
-    support::hooks::texts_in,
+    support::{hooks::texts_in, stored},
 };
 
 scenarios![
@@ -13,6 +13,7 @@ scenarios![
     what_an_account_made_is_forgotten_with_it,
     a_network_makes_ten_a_day,
     a_deployment_mails_twice_as_many_links_an_hour,
+    what_waits_for_the_hour_is_dropped_where_sign_up_is_closed,
     a_deployment_makes_as_many_a_day_as_its_settings_say,
 ];
 
@@ -84,6 +85,18 @@ async fn a_deployment_mails_twice_as_many_links_an_hour(app: &App) {
     assert_eq!(mailed().await, [1, 1, 1, 1, 0]);
     app.advance(3_600);
     assert_eq!(mailed().await, [1, 1, 1, 1, 1]);
+}
+
+async fn what_waits_for_the_hour_is_dropped_where_sign_up_is_closed(app: &App) {
+    let app = &app.beside(|setup| setup.config.sign_up.per_day = 1).await;
+    for n in 0..5 {
+        ask(&nobody(app), &format!("rita{n}@rockets.example")).await.expect(200);
+    }
+    app.tick().await;
+    let waiting = async || stored::number(app, "SELECT COUNT(*) FROM tenant_auth_sign_up_requests").await;
+    assert_eq!(waiting().await, 3);
+    app.beside(|setup| setup.config.sign_up.is_open = false).await.tick().await;
+    assert_eq!(waiting().await, 0);
 }
 
 async fn a_deployment_makes_as_many_a_day_as_its_settings_say(app: &App) {

@@ -76,14 +76,19 @@ impl SignUpPost {
     }
 
     /// Up to so many requests that are due: first what was not tried yet, as much as may still be mailed in this hour, so that mail servers
-    /// that hang delay those who ask again and nobody else.
+    /// that hang delay those who ask again and nobody else. Where sign-up is closed all are: they are dropped.
     async fn due(&self, places: usize) -> Result<Vec<DeliveryId>, Error> {
-        let (now, limit) = (self.auth.now(), |places: usize| u32::try_from(places).unwrap_or(u32::MAX));
-        let may_be_mailed = sign_up_mails_of_deployment(self.auth.config()).left(&self.auth, "all").await?;
+        let (now, limit) = (self.auth.now(), u32::try_from(places).unwrap_or(u32::MAX));
         let mut reader = self.auth.store().read().await?;
-        let mut due = reader.sign_ups().untried(now, limit(places).min(may_be_mailed)).await?;
-        let left = places.saturating_sub(due.len());
-        due.extend(reader.sign_ups().tried(now, limit(left)).await?);
+        let mut due = reader.sign_ups().untried(now, limit).await?;
+        let tried = reader.sign_ups().tried(now, limit).await?;
+        drop(reader); // the next may need its connection
+        if !due.is_empty() && self.auth.config().sign_up.is_open {
+            let may_be_mailed = sign_up_mails_of_deployment(self.auth.config()).left(&self.auth, "all").await?;
+            due.truncate(usize::try_from(may_be_mailed).unwrap_or(usize::MAX));
+        }
+        due.extend(tried);
+        due.truncate(places);
         Ok(due)
     }
 
