@@ -81,7 +81,7 @@ impl TenantAuth {
         Ok(written)
     }
 
-    /// The queues: mails and links to sign up with, requests for reset mails, events not yet turned into deliveries, and deliveries. A
+    /// The queues: mails and links to sign up with that were tried, requests for reset mails, events not yet turned into deliveries, and deliveries. A
     /// delivery waits from the moment it is due.
     async fn queues(&self) -> Result<[(&'static str, Queue); 4], Error> {
         let mut reader = self.store().read().await?;
