@@ -26,10 +26,12 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// A core dump would hold the master key, and whatever was open when the program crashed (behaviour.md, B312). Where the limit cannot be set
-/// it stays what the supervisor made it.
+/// A core dump would hold the master key, and whatever was open when the program crashed (behaviour.md, B312). One byte is too little for a
+/// file, and Linux's sign that nothing is piped to a program that takes dumps either, which a limit of 0 does not prevent. Where a hard
+/// limit of 0 allows no more, it is that.
 fn leave_no_core_dump() {
-    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    let bounded = |bytes| setrlimit(Resource::Core, Rlimit { current: Some(bytes), maximum: Some(bytes) });
+    let _ = bounded(1).or_else(|_| bounded(0));
 }
 
 #[tokio::main]
