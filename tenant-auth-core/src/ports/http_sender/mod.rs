@@ -77,7 +77,8 @@ pub enum SenderSetupError {
 }
 
 impl HttpSender {
-    /// The most connections that it keeps open between attempts.
+    /// About the most connections that it keeps open between attempts: a few may be opened at the bound, and a pool that was replaced closes
+    /// its own once its last attempt is over.
     pub const CONNECTIONS: usize = OPENED_BY_ONE_POOL as usize;
 
     /// Trusts the operating system's root certificates.
