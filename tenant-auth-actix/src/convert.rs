@@ -17,7 +17,7 @@ pub(crate) fn request<B>(from: &HttpRequest, body: B) -> Option<Request<B>> {
     Some(request)
 }
 
-pub(crate) fn headers(from: &actix::HeaderMap) -> Option<HeaderMap> {
+fn headers(from: &actix::HeaderMap) -> Option<HeaderMap> {
     let mut headers = HeaderMap::with_capacity(from.len());
     for (name, value) in from {
         let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;

@@ -4,10 +4,10 @@ use std::{fmt, future::Future, pin::Pin};
 
 use actix_web::{
     Error as ActixError, FromRequest, HttpMessage, HttpRequest, HttpResponse, ResponseError,
-    body::{EitherBody, MessageBody},
+    body::MessageBody,
     dev::{Payload, Service, ServiceRequest, ServiceResponse, Transform},
     error::InternalError,
-    http::{StatusCode, header::HeaderMap},
+    http::StatusCode,
     middleware::{self, Next},
 };
 use tenant_auth_core::{
@@ -36,7 +36,7 @@ use crate::convert;
 /// ```
 pub fn guard<S, B>(
     gate: &Gate,
-) -> impl Transform<S, ServiceRequest, Response = ServiceResponse<EitherBody<B>>, Error = ActixError, InitError = ()> + use<S, B>
+) -> impl Transform<S, ServiceRequest, Response = ServiceResponse<B>, Error = ActixError, InitError = ()> + use<S, B>
 where
     S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = ActixError> + 'static,
     B: MessageBody + 'static,
@@ -45,48 +45,27 @@ where
     middleware::from_fn(move |request: ServiceRequest, next: Next<B>| keep(gate.clone(), request, next))
 }
 
-async fn keep<B: MessageBody>(
-    gate: Gate,
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, ActixError> {
+async fn keep<B: MessageBody>(gate: Gate, request: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<B>, ActixError> {
     let peer = request.peer_addr().map(|peer| peer.ip());
-    let Some(shown) = convert::request(request.request(), ()) else {
-        return next.call(request).await.map(ServiceResponse::map_into_left_body);
-    };
+    let Some(shown) = convert::request(request.request(), ()) else { return next.call(request).await };
     let visitor = gate.visitor(shown, peer);
     request.extensions_mut().insert(visitor.clone());
     let answered = next.call(request).await;
     visitor.depart().await;
+    if !visitor.leaves_something() {
+        return answered;
+    }
     match answered {
-        Ok(response) => {
-            let raised = response.response().error();
-            let own = raised.and_then(|error| reworded(&visitor, error, response.headers()));
-            let mut response = match own {
-                Some(own) => response.into_response(own).map_into_right_body(),
-                None => response.map_into_left_body(),
-            };
-            if visitor.leaves_something() {
-                convert::settle(&visitor, response.headers_mut());
-            }
+        Ok(mut response) => {
+            convert::settle(&visitor, response.headers_mut());
             Ok(response)
         }
         Err(error) => {
-            let own = reworded(&visitor, &error, &HeaderMap::new());
-            if own.is_none() && !visitor.leaves_something() {
-                return Err(error);
-            }
-            let mut response = own.unwrap_or_else(|| error.error_response());
+            let mut response = error.error_response();
             convert::settle(&visitor, response.headers_mut());
             Err(InternalError::from_response(error, response).into())
         }
     }
-}
-
-/// The gate's own answer in the place of what a handler refused with by itself.
-fn reworded(visitor: &Visitor, raised: &ActixError, headers: &HeaderMap) -> Option<HttpResponse> {
-    let Rejection(refused) = raised.as_error::<Rejection>()?;
-    visitor.reworded(refused, &convert::headers(headers)?).map(convert::response)
 }
 
 /// Lets only those through who are admitted as a `C`, for a whole scope: `.wrap(from_fn(require::<Member, _>))`, below [`guard`],
@@ -128,8 +107,7 @@ impl<C: Admission> FromRequest for Auth<C> {
     }
 }
 
-/// A refusal as actix-web answers it. Every [`Error`] of the core becomes one, so that handlers may use `?`. [`guard`] answers such
-/// a one, too, as the gate says ([`Gate::on_refusal`], [`Gate::redirecting`]).
+/// A refusal as actix-web answers it. Every [`Error`] of the core becomes one, so that handlers may use `?`.
 #[derive(Debug)]
 pub struct Rejection(pub Refused);
 

@@ -53,13 +53,6 @@ async fn keep(gate: Gate, request: Request, next: Next) -> Response {
     request.extensions_mut().insert(visitor.clone());
     let mut response = next.run(request).await;
     visitor.depart().await;
-    let raised = response.extensions().get::<Raised>().cloned();
-    if let Some(own) = raised.and_then(|Raised(refused)| visitor.reworded(&refused, response.headers())) {
-        let mut kept = std::mem::take(response.extensions_mut());
-        kept.remove::<Raised>();
-        response = own.map(Body::from);
-        response.extensions_mut().extend(kept);
-    }
     visitor.settle(response.headers_mut());
     // For layers further out, such as an access log: `response.extensions().get::<Visitor>()`. Of nested guards the innermost knows who
     // was admitted.
@@ -88,8 +81,7 @@ impl<C: Admission, S: Send + Sync> FromRequestParts<S> for Auth<C> {
     }
 }
 
-/// A refusal as axum answers it. Every [`Error`] of the core becomes one, so that handlers may use `?`. [`guard`] answers such
-/// a one, too, as the gate says ([`Gate::on_refusal`], [`Gate::redirecting`]).
+/// A refusal as axum answers it. Every [`Error`] of the core becomes one, so that handlers may use `?`.
 #[derive(Debug)]
 pub struct Rejection(pub Refused);
 
@@ -117,14 +109,8 @@ impl std::error::Error for Rejection {
     }
 }
 
-/// What an answer refuses with: the guard gives it the gate's words, where it has none.
-#[derive(Clone)]
-struct Raised(Refused);
-
 impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
-        let mut response = self.0.response().map(Body::from);
-        response.extensions_mut().insert(Raised(self.0));
-        response
+        self.0.response().map(Body::from)
     }
 }

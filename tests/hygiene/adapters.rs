@@ -4,7 +4,7 @@ use super::{code, sources};
 
 const ADAPTERS: [&str; 2] = ["tenant-auth-axum/src", "tenant-auth-actix/src"];
 /// Lines of code; what is longer decides something.
-const MOST: usize = 235;
+const MOST: usize = 220;
 /// What only the core may speak of.
 const DECISIONS: [&str; 13] = [
     "cookie",

@@ -61,7 +61,6 @@ fn routes(prefix: &str, gate: &Gate) -> Scope {
         .route("/tenant", web::get().to(async |Auth(tenant): Auth<Tenant>| super::tenant(&tenant)))
         .route("/greeting", web::get().to(async |Auth(who): Auth<Option<Principal>>| super::greeting(who.as_ref())))
         .route("/paid", web::get().to(async |Auth(super::Paying): Auth<super::Paying>| "paid"))
-        .route("/raise", web::get().to(async || Err::<&'static str, _>(Rejection::from(tenant_auth_core::Error::SessionRequired))))
         .route("/choice", web::get().to(choice))
         .route("/cached", web::get().to(cached))
         .service(web::scope("/covered").route("/page", web::to(async || "covered")).wrap(from_fn(require::<Member, _>)))

@@ -36,7 +36,6 @@ pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListen
         .route("/tenant", get(|Auth(tenant): Auth<Tenant>| async move { super::tenant(&tenant) }))
         .route("/greeting", get(|Auth(who): Auth<Option<Principal>>| async move { super::greeting(who.as_ref()) }))
         .route("/paid", get(|Auth(super::Paying): Auth<super::Paying>| async { "paid" }))
-        .route("/raise", get(|| async { Err::<(), _>(Rejection::from(tenant_auth_core::Error::SessionRequired)) }))
         .route("/choice", get(choice))
         .route("/cached", get(cached))
         .nest("/covered", covered)

@@ -18,7 +18,6 @@ scenarios![
     an_optional_right_refuses_everything_but_401,
     a_right_of_the_hosts_own_refuses_in_its_own_words,
     an_access_log_around_the_guard_tells_who_was_let_in,
-    what_a_handler_refuses_by_itself_is_answered_as_the_gate_says,
     a_rejection_is_an_error_that_tells_the_fact_behind_it,
     each_refusal_has_a_request_id_which_the_log_names,
     the_session_names_the_organization,
@@ -105,33 +104,6 @@ async fn an_access_log_around_the_guard_tells_who_was_let_in(app: &App) {
     let open = member.visit("/app/tenant").await.expect(200);
     assert_eq!(open.header("x-seen"), Some("nobody"), "nobody asked who it is");
     assert_eq!(app.anonymous().at_host(&host).visit("/app/greeting").await.expect(200).header("x-seen"), Some("nobody"));
-}
-
-async fn what_a_handler_refuses_by_itself_is_answered_as_the_gate_says(app: &App) {
-    let gate = || Gate::new(app.auth.clone());
-    let host = Host::start(app.cell.adapter, gate(), None);
-    app.anonymous().at_host(&host).visit("/app/raise").await.expect_refused(401, "session_required");
-    let worded = gate().on_refusal(|refused| {
-        (refused.code() == "session_required").then(|| {
-            let mut response = http::Response::new("go and log in".into());
-            *response.status_mut() = http::StatusCode::SEE_OTHER;
-            response.headers_mut().insert("location", http::HeaderValue::from_static("/login"));
-            response
-        })
-    });
-    let host = Host::start(app.cell.adapter, worded, None);
-    let sent_away = app.anonymous().at_host(&host).visit("/app/raise").await.expect(303);
-    assert_eq!((sent_away.header("location"), sent_away.body.as_str()), (Some("/login"), "go and log in"));
-    assert_eq!(
-        (sent_away.header("x-request-id"), sent_away.header("www-authenticate")),
-        (None, None),
-        "nothing of the envelope is left"
-    );
-    assert_eq!(sent_away.header("x-seen"), Some("nobody"), "the access log sees it as any answer");
-    let host = Host::start(app.cell.adapter, gate().redirecting(), None);
-    let page = app.anonymous().at_host(&host).visit("/app/raise").header("Sec-Fetch-Mode", "navigate").await.expect(303);
-    assert!(page.header("location").is_some_and(|to| to.starts_with(&format!("{PUBLIC_URL}/sign-in#"))), "{}", page.shown());
-    app.anonymous().at_host(&host).visit("/app/raise").await.expect_refused(401, "session_required");
 }
 
 async fn a_rejection_is_an_error_that_tells_the_fact_behind_it(app: &App) {

@@ -126,8 +126,9 @@ impl Gate {
         self.changed(|parts| parts.refreshes = false)
     }
 
-    /// Sets the host's own answer to refusals, also to those that a handler raises by itself with `?`, before a redirect to sign-in
-    /// ([`Gate::redirecting`]). Where `answer` returns `None`, that redirect or the JSON envelope is sent.
+    /// Sets the host's own answer to refusals, before a redirect to sign-in ([`Gate::redirecting`]). Where `answer` returns `None`, that redirect
+    /// or the JSON envelope is sent. It answers what the gate refuses; what a handler raises with `?` is answered in the API's own form,
+    /// so map it in the handler where it is to look otherwise.
     pub fn on_refusal(self, answer: impl Fn(&Refused) -> Option<Response<Bytes>> + Send + Sync + 'static) -> Self {
         self.changed(|parts| parts.mapper = Some(Arc::new(answer)))
     }

@@ -1,9 +1,9 @@
 //! A refusal at the gate, as the host gets it: a fact with a status, answered in the JSON envelope unless the host answers
 //! otherwise.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
-use ::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use ::http::{HeaderValue, Response, StatusCode, header};
 use bytes::Bytes;
 
 use super::Mapper;
@@ -18,22 +18,16 @@ use crate::{
 };
 
 /// A refusal at the gate. Every [`Error`] of the core converts to one, so that a handler may use `?`; a right of the host's own refuses
-/// in its own words with [`Refused::new`]. Cheap to clone.
-#[derive(Clone)]
+/// in its own words with [`Refused::new`].
 pub struct Refused {
-    reason: Arc<Reason>,
+    reason: Reason,
     /// Each refusal has one of its own: what stands in the log and in the answer must be the same, wherever it was made.
     request_id: String,
     mapper: Option<Mapper>,
     /// Where the visitor is sent instead.
     /// In a box, as the reason is.
     sign_in: Option<Box<HeaderValue>>,
-    /// Whether a gate has had its say: a refusal that a handler raises by itself knows none.
-    is_of_gate: bool,
 }
-
-/// The headers of every envelope, beside those of its own, and those that belong to its bytes.
-const OF_ENVELOPE: [&str; 5] = ["cache-control", "x-content-type-options", "x-request-id", "content-length", "content-encoding"];
 
 #[derive(Debug)]
 enum Reason {
@@ -71,7 +65,7 @@ impl Refused {
     }
 
     fn because(reason: Reason) -> Self {
-        Self { reason: Arc::new(reason), request_id: request_id(&OsEntropy), mapper: None, sign_in: None, is_of_gate: false }
+        Self { reason, request_id: request_id(&OsEntropy), mapper: None, sign_in: None }
     }
 
     /// A refusal because the host's set-up is incomplete (500). `fix` says what to add; it goes to the log, not to the client.
@@ -83,7 +77,7 @@ impl Refused {
 
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
-        match &*self.reason {
+        match &self.reason {
             Reason::Service(refusal) => refusal.code().status_code(),
             Reason::Host { status, .. } => *status,
         }
@@ -91,7 +85,7 @@ impl Refused {
 
     /// The stable word of the envelope, such as `session_required`.
     pub fn code(&self) -> &'static str {
-        match &*self.reason {
+        match &self.reason {
             Reason::Service(refusal) => refusal.code().as_str(),
             Reason::Host { code, .. } => code,
         }
@@ -99,7 +93,7 @@ impl Refused {
 
     /// The message of the envelope.
     pub fn message(&self) -> String {
-        match &*self.reason {
+        match &self.reason {
             Reason::Service(refusal) => refusal.message(),
             Reason::Host { message, .. } => message.clone(),
         }
@@ -107,7 +101,7 @@ impl Refused {
 
     /// The core's error, if the refusal has one.
     pub fn error(&self) -> Option<&Error> {
-        match &*self.reason {
+        match &self.reason {
             Reason::Service(refusal) => refusal.fact(),
             Reason::Host { .. } => None,
         }
@@ -128,51 +122,19 @@ impl Refused {
     /// The answer: the host's own ([`Gate::on_refusal`](super::Gate::on_refusal)), or else a redirect to sign-in (303,
     /// [`Gate::redirecting`](super::Gate::redirecting)), or else the JSON envelope.
     pub fn response(&self) -> Response<Bytes> {
-        let answered = self.answered();
-        if let Some(Unable::Fault(cause)) = &answered.cause {
-            let status = answered.status.as_u16();
-            tracing::error!(request_id = %self.request_id, status, error = %cause, "a request failed at the gate");
-        } else {
-            let (status, code) = (answered.status.as_u16(), self.code());
-            tracing::debug!(target: "tenant_auth::requests", request_id = %self.request_id, status, code, "refused at the gate");
-        }
-        self.of_host().unwrap_or_else(|| self.of_service(answered))
-    }
-
-    /// The answer in the place of the envelope that this refusal was answered with before a gate had its say; `None` where it stays that
-    /// envelope. What middleware has added to its headers since is kept.
-    pub(super) fn reworded(&self, headers: &HeaderMap) -> Option<Response<Bytes>> {
-        let answered = self.answered();
-        let former: Vec<_> = answered.headers.keys().cloned().collect();
-        let mut response = match self.of_host() {
-            Some(response) => response,
-            None if self.sign_in.is_some() => self.of_service(answered),
-            None => return None,
-        };
-        let stated: Vec<_> = response.headers().keys().cloned().collect();
-        let is_ours = |name: &HeaderName| former.contains(name) || stated.contains(name) || OF_ENVELOPE.contains(&name.as_str());
-        for (name, value) in headers {
-            if *name == header::SET_COOKIE || !is_ours(name) {
-                response.headers_mut().append(name, value.clone());
-            }
-        }
-        Some(response)
-    }
-
-    fn answered(&self) -> Answered {
-        match &*self.reason {
+        let Answered { status, headers, body, cause } = match &self.reason {
             Reason::Service(refusal) => refusal.answered(),
             Reason::Host { status, code, message } => envelope_of_host(*status, code, message),
+        };
+        if let Some(Unable::Fault(cause)) = cause {
+            tracing::error!(request_id = %self.request_id, status = status.as_u16(), error = %cause, "a request failed at the gate");
+        } else {
+            let (status, code) = (status.as_u16(), self.code());
+            tracing::debug!(target: "tenant_auth::requests", request_id = %self.request_id, status, code, "refused at the gate");
         }
-    }
-
-    /// The host's own answer.
-    fn of_host(&self) -> Option<Response<Bytes>> {
-        self.mapper.as_ref().and_then(|mapper| mapper(self))
-    }
-
-    /// The envelope, or the redirect to sign-in.
-    fn of_service(&self, Answered { status, headers, body, cause: _ }: Answered) -> Response<Bytes> {
+        if let Some(response) = self.mapper.as_ref().and_then(|mapper| mapper(self)) {
+            return response;
+        }
         let mut response = Response::new(body.into_bytes());
         *response.status_mut() = status;
         *response.headers_mut() = headers;
@@ -189,21 +151,15 @@ impl Refused {
         response
     }
 
-    /// Whether a gate has had its say.
-    pub(super) const fn is_of_gate(&self) -> bool {
-        self.is_of_gate
-    }
-
     pub(super) fn take_cookies(&mut self) -> Vec<HeaderValue> {
-        // Whoever asks is the first, and holds the only one.
-        match Arc::get_mut(&mut self.reason) {
-            Some(Reason::Service(refusal)) => refusal.take_cookies(),
-            Some(Reason::Host { .. }) | None => Vec::new(),
+        match &mut self.reason {
+            Reason::Service(refusal) => refusal.take_cookies(),
+            Reason::Host { .. } => Vec::new(),
         }
     }
 
     pub(super) fn answered_by(self, mapper: Option<Mapper>) -> Self {
-        Self { mapper, is_of_gate: true, ..self }
+        Self { mapper, ..self }
     }
 
     pub(super) fn or_sent_to(self, sign_in: Option<HeaderValue>) -> Self {

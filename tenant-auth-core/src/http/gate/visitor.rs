@@ -8,8 +8,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use ::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
-use bytes::Bytes;
+use ::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use tracing::Instrument;
 
 use super::{Gate, Refused, in_process, sign_in};
@@ -126,23 +125,11 @@ impl Visitor {
         };
         admitted.map_err(|mut refused| {
             self.leave_with(&mut refused);
-            self.worded(refused)
+            // Who was admitted is signed in: whatever else is refused, signing in does not help.
+            let is_nobody = self.known().is_none();
+            let sign_in = is_nobody.then(|| sign_in::of(&self.gate.parts, &self.request, &refused)).flatten();
+            refused.answered_by(self.gate.parts.mapper.clone()).or_sent_to(sign_in)
         })
-    }
-
-    /// The refusal in the words of this gate.
-    fn worded(&self, refused: Refused) -> Refused {
-        // Who was admitted is signed in: whatever else is refused, signing in does not help.
-        let is_nobody = self.known().is_none();
-        let sign_in = is_nobody.then(|| sign_in::of(&self.gate.parts, &self.request, &refused)).flatten();
-        refused.answered_by(self.gate.parts.mapper.clone()).or_sent_to(sign_in)
-    }
-
-    /// The gate's own answer ([`Gate::on_refusal`], [`Gate::redirecting`]) to a refusal that a handler raised by itself, such as with `?`, and
-    /// that was answered with the envelope; `None` where it stays that, and for one that a gate has worded. `headers` are the answer's:
-    /// what middleware added to them is kept. For adapters, on the way out.
-    pub fn reworded(&self, refused: &Refused, headers: &HeaderMap) -> Option<Response<Bytes>> {
-        if refused.is_of_gate() { None } else { self.worded(refused.clone()).reworded(headers) }
     }
 
     /// The request: method, full URI and headers.
