@@ -144,6 +144,7 @@ fn is_cookie_domain(domain: &str) -> bool {
 /// Whether every router takes the path as it is written: some compare what they have decoded, and some read `:x` and `*x` as parameters.
 fn is_plain_path(path: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
-    let path = path.trim_end_matches('/').strip_prefix('/').unwrap_or_default();
-    path.is_empty() || path.split('/').all(|segment| !segment.is_empty() && segment.bytes().all(is_plain))
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let mut segments = path.strip_suffix('/').unwrap_or(path).split('/');
+    path.is_empty() || segments.all(|segment| !segment.is_empty() && segment.bytes().all(is_plain))
 }

@@ -63,6 +63,8 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::PublicUrl, |config| config.public_url = url("https://somebody:secret@auth.example.com"));
     refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/api/v1"));
     refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/x/api/v1/"));
+    refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/auth//"));
+    refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com//"));
     for path in ["my auth", "anmeldung-für-alle", "a%2Fb", "{org}", ":org", "*rest", "a/:org/b", "a//b", "/auth", "a+b", "a@b"] {
         refused(Setting::PublicUrl, |config| config.public_url = url(&format!("https://auth.example.com/{path}")));
     }
