@@ -27,13 +27,31 @@ pub(in crate::store) fn of(error: sqlx::Error) -> Error {
     if is_unavailable(&error) { Error::unavailable(error) } else { Error::internal(error) }
 }
 
-/// What the failure of a COMMIT means: that nothing was committed says the database alone, and not while it ends (SQLSTATE class 57).
+/// What the failure of a COMMIT means.
 pub(in crate::store) fn of_commit(error: sqlx::Error) -> Error {
-    let is_refused = error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| !code.starts_with("57"));
-    match of(error) {
+    let is_refused = is_refused(&error);
+    unsettled_unless(is_refused, of(error))
+}
+
+/// What the failure of the statement with this name means, which commits by itself.
+#[cfg(feature = "postgres")]
+pub(in crate::store) fn of_committing(statement: &'static str, cause: sqlx::Error) -> Error {
+    let is_refused = is_refused(&cause);
+    unsettled_unless(is_refused, of_statement(statement, cause))
+}
+
+fn unsettled_unless(is_refused: bool, error: Error) -> Error {
+    match error {
         Error::Unavailable(cause) if !is_refused => Error::unsettled(cause),
         settled => settled,
     }
+}
+
+/// That nothing was committed says the database alone, and not while it or the connection ends (SQLSTATE classes 57 and 08): it may have
+/// committed before, and a pooler between speaks without knowing.
+fn is_refused(error: &sqlx::Error) -> bool {
+    let ends = |code: &str| code.len() == 5 && (code.starts_with("08") || code.starts_with("57"));
+    error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| !ends(&code))
 }
 
 /// What the failure of the statement with this name means.
@@ -111,7 +129,42 @@ fn is_absence_code(code: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::{borrow::Cow, error::Error as StdError};
+
+    use sqlx::error::{DatabaseError, ErrorKind};
+
     use super::{is_absence_code, is_read_only_code};
+
+    /// What a database says, by its code.
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Refusal(&'static str);
+
+    impl DatabaseError for Refusal {
+        fn message(&self) -> &str {
+            self.0
+        }
+
+        fn code(&self) -> Option<Cow<'_, str>> {
+            Some(Cow::Borrowed(self.0))
+        }
+
+        fn as_error(&self) -> &(dyn StdError + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn StdError + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn StdError + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::Other
+        }
+    }
 
     #[test]
     fn a_read_only_database_is_known_by_its_code() {
@@ -124,6 +177,19 @@ mod tests {
         let lost = || sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into());
         assert!(super::of_commit(lost()).is_unsettled());
         assert!(!super::of(lost()).is_unsettled(), "any other statement is undone with its transaction");
+        #[cfg(feature = "postgres")]
+        assert!(super::of_committing("ROTATE", lost()).is_unsettled());
+        assert!(!super::of_statement("ROTATE", lost()).is_unsettled());
+    }
+
+    #[test]
+    fn a_commit_is_refused_by_a_database_alone_that_stays() {
+        for (code, is_unsettled) in [("08P01", true), ("57P01", true), ("40001", false), ("5", false)] {
+            let refused = || sqlx::Error::Database(Box::new(Refusal(code)));
+            assert_eq!(super::of_commit(refused()).is_unsettled(), is_unsettled, "{code}");
+            #[cfg(feature = "postgres")]
+            assert_eq!(super::of_committing("ROTATE", refused()).is_unsettled(), is_unsettled, "{code}");
+        }
     }
 
     #[test]

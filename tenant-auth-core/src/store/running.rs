@@ -4,7 +4,6 @@ use std::future::Future;
 
 use tracing::{Instrument, field::Empty};
 
-use super::failure;
 use crate::error::Error;
 
 /// The name of a statement, by its path.
@@ -12,10 +11,11 @@ pub(in crate::store) fn name_of(path: &'static str) -> &'static str {
     path.rsplit_once("::sql::").map_or(path, |(_, name)| name)
 }
 
-/// Runs a statement inside a span with its name and, once it has answered, the number of its rows.
+/// Runs a statement inside a span with its name and, once it has answered, the number of its rows. `failed` says what its failure means.
 pub(in crate::store) async fn traced<T>(
     path: &'static str,
     rows: fn(&T) -> u64,
+    failed: fn(&'static str, sqlx::Error) -> Error,
     running: impl Future<Output = sqlx::Result<T>> + Unpin,
 ) -> Result<T, Error> {
     // Named only where it is told: finding the name costs more than a span that nobody hears.
@@ -26,6 +26,6 @@ pub(in crate::store) async fn traced<T>(
             span.record("rows", rows(&answer));
             Ok(answer)
         }
-        Err(error) => Err(failure::of_statement(name_of(path), error)),
+        Err(error) => Err(failed(name_of(path), error)),
     }
 }

@@ -9,6 +9,7 @@ use sqlx::Database;
 #[cfg(feature = "postgres")]
 use super::patience;
 use super::{
+    failure,
     row::{Cells, Column, FromRow, Row},
     running::traced,
 };
@@ -173,12 +174,12 @@ impl<'c> Statement<'c> {
                 #[cfg(feature = "sqlite")]
                 On::Sqlite(connection, query) => {
                     let asked = async { query.execute(connection).await.map(|done| done.rows_affected()) };
-                    traced(path, |rows| *rows, pin!(asked)).await
+                    traced(path, |rows| *rows, failure::of_statement, pin!(asked)).await
                 }
                 #[cfg(feature = "postgres")]
                 On::Postgres(connection, query, patience) => {
                     let asked = async { query.execute(connection).await.map(|done| done.rows_affected()) };
-                    traced(path, |rows| *rows, pin!(answered(patience, pin!(asked)))).await
+                    traced(path, |rows| *rows, patience.failed(), pin!(answered(patience, pin!(asked)))).await
                 }
             }
         })
@@ -193,12 +194,12 @@ impl<'c> Statement<'c> {
                 #[cfg(feature = "sqlite")]
                 On::Sqlite(connection, query) => {
                     let asked = async { query.fetch_optional(connection).await.map(|row| row.map(Cells::Sqlite).map(of_cells)) };
-                    traced(path, count, pin!(asked)).await
+                    traced(path, count, failure::of_statement, pin!(asked)).await
                 }
                 #[cfg(feature = "postgres")]
                 On::Postgres(connection, query, patience) => {
                     let asked = async { query.fetch_optional(connection).await.map(|row| row.map(Cells::Postgres).map(of_cells)) };
-                    traced(path, count, pin!(answered(patience, pin!(asked)))).await
+                    traced(path, count, patience.failed(), pin!(answered(patience, pin!(asked)))).await
                 }
             }
         })
@@ -215,25 +216,36 @@ impl<'c> Statement<'c> {
                     let asked = async {
                         query.fetch_all(connection).await.map(|rows| rows.into_iter().map(Cells::Sqlite).map(of_cells).collect())
                     };
-                    traced(path, count, pin!(asked)).await
+                    traced(path, count, failure::of_statement, pin!(asked)).await
                 }
                 #[cfg(feature = "postgres")]
                 On::Postgres(connection, query, patience) => {
                     let asked = async {
                         query.fetch_all(connection).await.map(|rows| rows.into_iter().map(Cells::Postgres).map(of_cells).collect())
                     };
-                    traced(path, count, pin!(answered(patience, pin!(asked)))).await
+                    traced(path, count, patience.failed(), pin!(answered(patience, pin!(asked)))).await
                 }
             }
         })
     }
 }
 
-/// How long PostgreSQL's answer is waited for.
+/// How long PostgreSQL's answer is waited for, and what it means that there is none.
 #[cfg(feature = "postgres")]
+#[derive(Clone, Copy)]
 enum Patience {
     AsForAnAnswer,
     AsForACommit,
+}
+
+#[cfg(feature = "postgres")]
+impl Patience {
+    fn failed(self) -> fn(&'static str, sqlx::Error) -> Error {
+        match self {
+            Self::AsForAnAnswer => failure::of_statement,
+            Self::AsForACommit => failure::of_committing,
+        }
+    }
 }
 
 #[cfg(feature = "postgres")]
@@ -241,5 +253,17 @@ async fn answered<T>(patience: Patience, asked: impl Future<Output = sqlx::Resul
     match patience {
         Patience::AsForAnAnswer => patience::answered(asked).await,
         Patience::AsForACommit => patience::committed(asked).await,
+    }
+}
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_commits_by_itself_an_answer_that_is_lost_leaves_it_unsettled() {
+        let unanswered = |patience: Patience| patience.failed()("ROTATE", sqlx::Error::WorkerCrashed);
+        assert!(unanswered(Patience::AsForACommit).is_unsettled());
+        assert!(!unanswered(Patience::AsForAnAnswer).is_unsettled());
     }
 }

@@ -143,8 +143,12 @@ impl<Q: Question> Gathering<Q> {
     pub(super) async fn ask(&self, question: Q) -> Result<Option<Q::Answer>, Error> {
         let again = Q::WRITES.then(|| question.clone());
         match (self.ask_together(question).await, again) {
-            (Err(Unanswered { is_companys: true, .. }), Some(question)) => {
-                Q::ask_alone(Q::ready(&self.place.desk).await?, question).await
+            (Err(Unanswered { is_companys: true, error }), Some(question)) => {
+                let alone = async { Q::ask_alone(Q::ready(&self.place.desk).await?, question).await };
+                alone.await.map_err(|again| match again {
+                    Error::Unavailable(cause) if error.is_unsettled() => Error::unsettled(cause),
+                    settled => settled,
+                })
             }
             (told, _) => told.map_err(|unanswered| unanswered.error),
         }
@@ -313,7 +317,7 @@ impl<Q: Question> Place<Q> {
 
 /// Tells a failure to each of those who asked.
 fn tell_all<T>(waiting: impl Iterator<Item = oneshot::Sender<Result<T, Unanswered>>>, error: Error, is_companys: bool) {
-    let is_unavailable = matches!(error, Error::Unavailable(_));
+    let (is_unsettled, is_unavailable) = (error.is_unsettled(), matches!(error, Error::Unavailable(_)));
     let cause = match error {
         Error::Unavailable(cause) | Error::Internal(cause) => cause,
         other => Cause::from(other),
@@ -321,7 +325,12 @@ fn tell_all<T>(waiting: impl Iterator<Item = oneshot::Sender<Result<T, Unanswere
     let cause: Arc<dyn std::error::Error + Send + Sync> = Arc::from(cause);
     for told in waiting {
         let cause = Arc::clone(&cause);
-        let error = if is_unavailable { Error::unavailable(cause) } else { Error::internal(cause) };
+        // Shared, a cause is known by its own causes alone: what it said itself is said anew.
+        let error = match is_unavailable {
+            true if is_unsettled => Error::unsettled(cause),
+            true => Error::unavailable(cause),
+            false => Error::internal(cause),
+        };
         let _ = told.send(Err(Unanswered { error, is_companys })); // who has gone needs no answer
     }
 }

@@ -36,7 +36,7 @@ enum Door {
 }
 
 /// A question whose answer is its own text, but for `nothing` (there is none), `corrupt` (its row cannot be read), `failure` (the
-/// statement fails) and `panic`.
+/// statement fails), `unanswered` (its COMMIT is not answered) and `panic`.
 #[derive(Debug, Clone)]
 struct Echo<const WRITES: bool>(String);
 
@@ -65,6 +65,9 @@ impl<const WRITES: bool> Question for Echo<WRITES> {
         assert!(!texts.contains(&"panic".to_owned()), "as it was asked to");
         if texts.contains(&"failure".to_owned()) {
             return Err(Error::unavailable("the disk is full"));
+        }
+        if texts.contains(&"unanswered".to_owned()) {
+            return Err(Error::unsettled("the connection was lost"));
         }
         let told = |(number, text): (i64, String)| match text.as_str() {
             "nothing" => None,
@@ -204,6 +207,23 @@ async fn what_writes_is_tried_again_alone_where_anothers_failure_may_be_the_caus
     asking.desk.answers.add_permits(1);
     assert!(matches!(asking.ask("failure").await, Ok(Err(Error::Unavailable(_)))), "its own failure");
     assert_eq!(asking.statements(), [3, 1, 1, 1, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_a_write_may_have_been_done_is_told_to_all_whose_it_was() {
+    let asking = Asking::<true>::new();
+    let together = [asking.ask("beside"), asking.ask("unanswered")];
+    asking.until(1).await;
+    asking.doors(&[Door::IsShut; 2]); // neither can be asked again
+    asking.desk.answers.add_permits(1);
+    for asked in together {
+        assert!(asked.await.expect("no panic").is_err_and(|error| error.is_unsettled()));
+    }
+    asking.desk.answers.add_permits(1);
+    let alone = asking.ask("unanswered").await.expect("no panic").expect_err("no answer");
+    assert!(alone.is_unsettled());
+    assert_eq!(alone.causes().to_string(), "unavailable: a COMMIT was not answered: the connection was lost");
+    assert_eq!(asking.statements(), [2, 1]);
 }
 
 #[tokio::test(start_paused = true)]
