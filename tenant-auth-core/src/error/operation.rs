@@ -8,9 +8,10 @@ use super::facts::{InvalidValue, Thing};
 /// What a failure was caused by.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why an operation was refused or could not be done. What was asked for has not been done then, with one exception: a write whose
-/// COMMIT was not answered may have been ([`Error::is_unsettled`]), so look before you repeat it. What a refusal itself brings about is
-/// kept: a failed attempt counts, and a refresh token that was replayed ends its session.
+/// Why an operation was refused or could not be done. What was asked for in one transaction has not been done then, with one exception: a
+/// write whose COMMIT was not answered may have been ([`Error::is_unsettled`]), so look before you repeat it. An operation of several steps
+/// that says that it can be started again may have done a part. What a refusal itself brings about is kept: a failed attempt counts, and
+/// a refresh token that was replayed ends its session.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
