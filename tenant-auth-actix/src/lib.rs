@@ -18,7 +18,9 @@
 //!
 //! Each worker of actix-web has one thread and a runtime of its own. The service's endpoints, the admissions of [`Auth`] and the connections to
 //! the database are on the runtime that the service was built on; a handler, and what it calls of the library, is polled by its worker.
-//! So work that blocks belongs in `web::block`: it would stop whatever else the worker serves, though no connection is lost by it.
+//! So work that blocks belongs in `web::block`: it would stop whatever else the worker serves. A call that has ended keeps nothing from
+//! others; what a call under way holds, or is given, waits until its worker goes on, and on SQLite that can be the one writer. So do not
+//! block a worker, or run such calls as tasks of the service's runtime.
 //!
 //! The address of the socket is what failed logins and guesses are counted by. A Unix socket (`bind_uds`) has none: nothing is
 //! counted by address then, and the log says so once, as an error.

@@ -153,7 +153,8 @@ impl Builder {
     /// [`BuildError`], naming the missing part, the setting or the fault.
     ///
     /// # Panics
-    /// Outside a tokio runtime.
+    /// Outside a tokio runtime. That runtime must outlive every use of the service: what is called of it after the runtime has ended may
+    /// panic, too.
     pub async fn build(self) -> Result<TenantAuth, BuildError> {
         let store = self.store.ok_or(BuildError::Missing("store"))?.on(Handle::current());
         let master_keys = Arc::new(self.master_keys.ok_or(BuildError::Missing("master_keys"))?);

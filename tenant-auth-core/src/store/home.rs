@@ -2,7 +2,9 @@
 //! runtimes of its own, of which each may be blocked or end (actix-web has one for each worker). What is opened there would stand still or
 //! end with it, and sqlx gives a connection back to its pool by a task of whichever runtime it is dropped on.
 //!
-//! What must stay true: what waits for a connection is polled and dropped at home, and so is what holds one.
+//! What must stay true: whoever polls or drops what waits for a connection, or holds one, enters the home's runtime for that. It is still
+//! the caller that polls. A call that has ended keeps nothing from others; what a call under way holds, or is given, waits until its worker
+//! goes on (on SQLite that can be the one writer). So a host does not block a worker, or runs such calls as tasks of the service's runtime.
 
 use std::{
     future::Future,
@@ -27,7 +29,7 @@ impl Home {
     }
 }
 
-/// A connection, or what waits for one: polled and dropped at home, wherever it is used.
+/// A connection, or what waits for one: polled and dropped inside the home's runtime, by whoever uses it.
 #[derive(Debug)]
 pub(crate) struct AtHome<T> {
     home: Home,
