@@ -138,20 +138,10 @@ impl Tenant {
     async fn prove(&self, entry: Entry, credentials: &Credentials) -> Result<Result<Proved, Refused>, Error> {
         // A text too long for a password is replaced by an empty one and compared too, so that its answer takes as long as any
         // other.
-        let normalized = password::normalized(&credentials.password);
-        // Other systems hashed what their browsers sent. Whether it is tried depends on what was typed and on no account, so that each refusal
-        // of it takes twice as long.
-        let differs = |normalized: &&Password| normalized.expose() != credentials.password.expose() && !entry.dearest.is_empty();
-        let as_typed = normalized.as_ref().filter(differs).map(|_| &credentials.password);
-        let typed = normalized.unwrap_or_else(|| Password::new(""));
+        let typed = password::normalized(&credentials.password).unwrap_or_else(|| Password::new(""));
         let stored = entry.known.as_ref().and_then(|known| known.account.comparable_password());
         let share = self.queue_share(&credentials.client);
-        let hasher = self.auth.hasher();
-        let EvenVerdict { mut verdict, mut wait } = hasher.verify_evenly(&typed, stored, &entry.dearest, &share).await?;
-        if let Some(as_typed) = as_typed.filter(|_| verdict == Verdict::Mismatch) {
-            let again = hasher.verify_evenly(as_typed, stored, &entry.dearest, &share).await?;
-            (verdict, wait) = (again.verdict, wait + again.wait);
-        }
+        let EvenVerdict { verdict, wait } = self.auth.hasher().verify_evenly(&typed, stored, &entry.dearest, &share).await?;
         let proved = |is_outdated| entry.known.map(|known| Proved { known, is_outdated });
         let proved = match verdict {
             Verdict::Match => proved(false),

@@ -25,7 +25,6 @@ scenarios![
     an_import_into_no_organization_is_refused,
     somebody_of_another_organization_is_invited_to_the_rows_role_and_metadata,
     an_account_that_never_proved_its_address_is_not_invited,
-    a_password_that_was_hashed_as_it_was_typed_is_taken,
     an_imported_second_factor_guards_the_login,
     a_second_factor_comes_with_a_verified_address_only,
 ];
@@ -296,21 +295,5 @@ async fn a_second_factor_comes_with_a_verified_address_only(app: &App) {
         let (done, refused) = import(app, &row, how).await;
         assert_eq!((done.imported, done.refused), (0, 1), "{begin}");
         assert!(refused[0].1.starts_with(begin) && !refused[0].1.contains("JBSW"), "{refused:?}");
-    }
-}
-
-/// bcrypt with Perl, of a letter whose NFC form is two.
-const UNCOMPOSED: &str = "$2b$06$T5r16lmVmHnQL5XO3.umcuiD8ZkBbOZYGgrIQ3SdSFOrsvwL4bvPm";
-
-async fn a_password_that_was_hashed_as_it_was_typed_is_taken(app: &App) {
-    let (email, typed, composed) = ("nora@acme.example", "\u{09df}correct horse", "\u{09af}\u{09bc}correct horse");
-    import_all(app, &json!({ "email": email, "name": "Nora", "hash": UNCOMPOSED }).to_string(), QUIET).await;
-    for wrong in [composed, "\u{09df}correct house"] {
-        app.anonymous().login_with(email, wrong).await.expect_error(401, "invalid_credentials");
-        app.anonymous().login_with("nobody@acme.example", wrong).await.expect_error(401, "invalid_credentials");
-    }
-    // The first login has it hashed anew, in the form that both have.
-    for password in [typed, composed, typed] {
-        app.anonymous().login_with(email, password).await.expect(200);
     }
 }
