@@ -28,6 +28,7 @@ scenarios![on each database:
     an_address_that_was_never_proved_refuses_the_import,
     an_id_of_another_address_refuses_the_import,
     an_id_that_another_log_knows_needs_somebody_who_vouches,
+    an_id_that_the_last_of_many_logs_knows_is_found,
     an_account_that_ends_meanwhile_refuses_the_import,
     the_id_of_a_removed_organization_refuses_the_import,
     somebody_suspended_is_not_invited,
@@ -161,6 +162,26 @@ async fn an_id_that_another_log_knows_needs_somebody_who_vouches(app: &App) {
         assert!(matches!(&refused[..], [only] if only.contains(NILS) && only.contains("--trust")), "{knowing}: {refused:?}");
         assert_eq!(import(true).await.expect("it is vouched for").members, 2);
     }
+}
+
+/// A thousand organizations stand before the one whose log knows Nils.
+const MANY: &str = "
+    WITH RECURSIVE counted (number) AS (SELECT 1001 UNION ALL SELECT number + 1 FROM counted WHERE number < 2000)
+    INSERT INTO tenant_auth_organizations (id, name, slug, plan, status, allowed_origins, revision, created_at)
+    SELECT '00' || CAST(number AS TEXT), name, 'many-' || CAST(number AS TEXT), plan, status, allowed_origins, revision, created_at
+      FROM tenant_auth_organizations CROSS JOIN counted
+     WHERE slug = 'acme'";
+
+async fn an_id_that_the_last_of_many_logs_knows_is_found(app: &App) {
+    let (_, nils) = moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = another(app).await;
+    target.member().logged_in().await;
+    let acme = "(SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')";
+    run_sql(&target, &format!("UPDATE tenant_auth_events SET user_id = '{nils}' WHERE org_id = {acme}")).await;
+    run_sql(&target, MANY).await;
+    let refused = reasons(import(&target, &file, &OrganizationImport::new(key)).await);
+    assert!(matches!(&refused[..], [only] if only.contains(NILS) && only.contains("--trust")), "{refused:?}");
 }
 
 /// The account has the id that the file knows, so that nothing which the import writes refers to it. On PostgreSQL; on SQLite nobody

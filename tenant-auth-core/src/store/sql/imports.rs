@@ -8,7 +8,7 @@ use crate::{
     secret::{Digest, StoredPassword},
     store::{
         Tx,
-        dialect::{execute, fetch_all, fetch_scalar, row, statements},
+        dialect::{execute, fetch_all, fetch_scalar, fetch_scalars, row, statements},
         sql::{
             exports::{ExportedChain, ExportedEntry},
             invites::NewInvite,
@@ -27,29 +27,34 @@ statements! {
                 foreign_scheme, foreign_cost)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12)
         ON CONFLICT DO NOTHING";
-    // A hundred members, and which of them the log of another organization tells of, where nobody had an account of that id. All the other
-    // organizations are gone through once for the hundred, and each log is asked by its index.
     ARRIVED = "
+        SELECT m.user_id AS user_id, u.email AS email
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND m.user_id > $2
+         ORDER BY m.user_id
+         LIMIT 100";
+    END_OF_ORGANIZATIONS = "
+        SELECT id
+          FROM (SELECT id FROM tenant_auth_organizations WHERE id > $1 ORDER BY id LIMIT 1000) AS page
+         ORDER BY id DESC
+         LIMIT 1";
+    // Of these members, those of whom another organization's log tells, where nobody had an account of that id. The organizations of a page are
+    // gone through once for the hundred, and each log is asked by its index. For all organizations at once that would take too long for PostgreSQL.
+    KNOWN_ELSEWHERE = "
           WITH arrived AS (
                    SELECT user_id FROM tenant_auth_memberships WHERE org_id = $1 AND user_id > $2 ORDER BY user_id LIMIT 100
-               ),
-               known AS (
-                   SELECT l.former_id AS user_id
-                     FROM arrived n
-                     JOIN tenant_auth_linked_people l ON l.former_id = n.user_id
-                    UNION
-                   SELECT n.user_id
-                     FROM tenant_auth_organizations o
-                    CROSS JOIN arrived n
-                    WHERE o.id <> $1
-                      AND (EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.user_id = n.user_id)
-                           OR EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.actor_id = n.user_id))
                )
-        SELECT n.user_id AS user_id, u.email AS email, k.user_id AS known
+        SELECT l.former_id AS user_id
           FROM arrived n
-          JOIN tenant_auth_users u ON u.id = n.user_id
-          LEFT JOIN known k ON k.user_id = n.user_id
-         ORDER BY n.user_id";
+          JOIN tenant_auth_linked_people l ON l.former_id = n.user_id
+         UNION
+        SELECT n.user_id
+          FROM tenant_auth_organizations o
+         CROSS JOIN arrived n
+         WHERE o.id > $3 AND o.id <= $4 AND o.id <> $1
+           AND (EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.user_id = n.user_id)
+                OR EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.actor_id = n.user_id))";
     IS_FORMER_ORGANIZATION = "SELECT COUNT(*) AS number FROM tenant_auth_former_slugs WHERE id = $1";
     INSERT_FACTOR = "
         INSERT INTO tenant_auth_second_factors (user_id, secret, enabled_at, last_step, created_at)
@@ -96,11 +101,10 @@ statements! {
 }
 
 row! {
-    /// A member whom an import brought, and whether the log of another organization knows the id.
+    /// A member whom an import brought.
     ArrivedMember {
         user_id: String,
         email: String,
-        known: Option<String>,
     }
 }
 
@@ -134,6 +138,18 @@ impl Imports<&mut Tx> {
     /// Up to a hundred members after this one, in the order of their ids.
     pub(crate) async fn arrived(mut self, org: &OrgId, after: &str) -> Result<Vec<ArrivedMember>, Error> {
         fetch_all!(self.0, ArrivedMember, ARRIVED, org.as_str(), after)
+    }
+
+    /// The last of the thousand organizations after this one, in the order of their ids; `None` when there are none.
+    pub(crate) async fn end_of_organizations(mut self, after: &str) -> Result<Option<String>, Error> {
+        fetch_scalar!(self.0, String, END_OF_ORGANIZATIONS, after)
+    }
+
+    /// Whom of the members that [`Self::arrived`] returns the log of another organization knows, of those after the first bound and up to the
+    /// second.
+    pub(crate) async fn known_elsewhere(mut self, org: &OrgId, after: &str, others: (&str, &str)) -> Result<Vec<String>, Error> {
+        let (above, upto) = others;
+        fetch_scalars!(self.0, String, KNOWN_ELSEWHERE, org.as_str(), after, above, upto)
     }
 
     /// How many API keys were not rotated.
@@ -315,12 +331,13 @@ mod tests {
         store.migrate().await.expect("migrates");
         store.close().await;
         let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.expect("a connection");
-        let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", super::ARRIVED)));
+        let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", super::KNOWN_ELSEWHERE)));
         let steps = plan.fetch_all(&mut connection).await.expect("a plan");
         let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
         let of = |start: &str| steps.iter().filter(|step| step.starts_with(start)).count();
-        assert_eq!((of("SCAN o "), of("SCAN e"), of("SEARCH e "), of("SCAN l"), of("SCAN u")), (1, 0, 2, 0, 0), "{steps:#?}");
-        let outer = steps.iter().position(|step| step.starts_with("SCAN o ")).expect("it is there");
+        assert_eq!((of("SCAN o"), of("SEARCH o "), of("SCAN e"), of("SEARCH e "), of("SCAN l")), (0, 1, 0, 2, 0), "{steps:#?}");
+        let outer = steps.iter().position(|step| step.starts_with("SEARCH o ")).expect("it is there");
+        assert!(steps[outer].ends_with("(id>? AND id<?)"), "no more than a page: {steps:#?}");
         assert_eq!(steps[outer + 1], "SCAN n", "{steps:#?}");
     }
 }

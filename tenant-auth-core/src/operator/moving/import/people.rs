@@ -1,5 +1,7 @@
 //! The people of an import: accounts with the ids they had, their memberships, and what they log in with.
 
+use std::collections::HashSet;
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use zeroize::Zeroizing;
 
@@ -150,14 +152,25 @@ impl Arrival<'_> {
         loop {
             let members = self.tx.imports().arrived(&self.org.id, &after).await?;
             let Some(last) = members.last() else { return Ok(()) };
+            let known = self.known_elsewhere(&after).await?;
             after.clone_from(&last.user_id);
-            for ArrivedMember { email, .. } in members.iter().filter(|member| member.known.is_some()) {
+            for ArrivedMember { email, .. } in members.iter().filter(|member| known.contains(&member.user_id)) {
                 self.refuse(format!(
                     "member {email}: the log of another organization here knows the id; only a source that somebody vouches for \
                      (--trust) may bring it"
                 ));
             }
         }
+    }
+
+    /// Whom of the members after this one the log of another organization knows.
+    async fn known_elsewhere(&mut self, after: &str) -> Result<HashSet<String>, Error> {
+        let (mut known, mut above) = (HashSet::new(), String::new());
+        while let Some(upto) = self.tx.imports().end_of_organizations(&above).await? {
+            known.extend(self.tx.imports().known_elsewhere(&self.org.id, after, (above.as_str(), upto.as_str())).await?);
+            above = upto;
+        }
+        Ok(known)
     }
 
     fn membership(&self, user: UserId, record: MembershipRecord) -> Membership {
