@@ -33,7 +33,7 @@ pub(crate) use refresh::RefreshQuery;
 pub(crate) use sessions::{Ending, Entrant, Opening, end_all_others, events_of_user, tell_ended, tell_user};
 use sessions::{open_session, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
-pub(crate) use two_factor::{SECOND_FACTOR_BYTES, open_second_factor, read_second_factor, seal_second_factor};
+pub(crate) use two_factor::{SECOND_FACTOR_BYTES, open_second_factor, read_second_factor, seal_second_factor, step_at};
 pub use verify_two_factor::WaitingLogin;
 
 pub use crate::token::PartialToken;

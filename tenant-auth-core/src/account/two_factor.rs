@@ -285,6 +285,11 @@ pub(crate) fn step_of(secret: &[u8], code: &str, now: Timestamp) -> Result<Optio
     Ok(totp(secret, "", "")?.check(&digits, seconds).and_then(|step| i64::try_from(step).ok()))
 }
 
+/// The TOTP time step of a moment, of thirty seconds: the one whose code authenticators show then.
+pub(crate) fn step_at(now: Timestamp) -> i64 {
+    now.secs() / 30
+}
+
 fn totp(secret: &[u8], account: &str, issuer: &str) -> Result<Totp, Error> {
     let builder = Builder::new().with_secret(secret.to_vec()).with_account_name(account).with_issuer(Some(issuer));
     builder.build().map_err(|error| Error::internal(error.to_string()))

@@ -10,7 +10,7 @@ use tokio::io::AsyncBufRead;
 
 use super::Operator;
 use crate::{
-    account::{mail_welcome_link, seal_second_factor},
+    account::{mail_welcome_link, seal_second_factor, step_at},
     error::Error,
     event::{EventKind, MemberData},
     model::{AccountRole, MemberEntry, Membership, Organization, Profile, Role, Status, User},
@@ -217,7 +217,9 @@ impl Operator {
         }
         if let Some(secret) = &totp_secret {
             let sealed = seal_second_factor(tx, &user.id, secret.as_bytes())?;
-            let factor = ImportedFactor { user: &user.id, sealed: &sealed, enabled_at: tx.now(), last_step: 0 };
+            // No code that may have been used at the other system is good once more.
+            let last_step = step_at(tx.now());
+            let factor = ImportedFactor { user: &user.id, sealed: &sealed, enabled_at: tx.now(), last_step };
             tx.imports().factor(&factor).await?;
         }
         let membership = Membership {

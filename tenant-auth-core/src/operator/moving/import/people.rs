@@ -11,7 +11,7 @@ use super::{
     outcome::ExistingAccounts,
 };
 use crate::{
-    account::{SECOND_FACTOR_BYTES, seal_second_factor},
+    account::{SECOND_FACTOR_BYTES, seal_second_factor, step_at},
     error::Error,
     id::UserId,
     model::{AccountRole, Membership, Profile, Status, User},
@@ -27,8 +27,6 @@ const MOST_CODES: usize = 32;
 /// The most ids of deployments before: each of them linked the person to an account that was there.
 const MOST_FORMER_IDS: usize = 16;
 const TAKEN_MEMBERSHIP: &str = "the membership's id is that of another one here";
-/// The length of an authenticator's time step.
-const STEP_SECONDS: i64 = 30;
 
 /// What an account is opened with, checked.
 struct Opening {
@@ -232,7 +230,7 @@ impl Arrival<'_> {
             return Err(malformed());
         }
         // A step of the future would shut the person out until then.
-        let newest = self.tx.now().secs() / STEP_SECONDS + 1;
+        let newest = step_at(self.tx.now()) + 1;
         Ok(Factor { secret, enabled_at: past(enabled_at, &self.tx)?, last_step: last_step.min(newest) })
     }
 }
