@@ -241,6 +241,11 @@ impl Store {
         self.pools().iter().map(|pool| pool.most).max().unwrap_or(1)
     }
 
+    /// How many connections there may be at once, for reads and writes together.
+    pub(crate) fn most_connections(&self) -> u32 {
+        self.pools().iter().map(|pool| pool.most).sum()
+    }
+
     /// Returns once another file stands where SQLite's was opened, with the words for it; never on PostgreSQL. A program should end then:
     /// the database that it opened is not there any more, and what it remembers is of no use. Until then everything is refused, as while
     /// the file is away.

@@ -8,9 +8,9 @@ use std::{
 
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
-use tenant_auth_conformance::{App, Database, scenarios};
+use tenant_auth_conformance::{App, Database, Engine, empty_postgres, scenarios};
 use tenant_auth_core::{
-    Error,
+    Config, Error, MasterKeys, Postgres, StoreOptions, TenantAuth,
     model::Status,
     operator::{ExportError, FileKey, OrganizationImport, SealedExport},
     ports::OsEntropy,
@@ -28,6 +28,7 @@ scenarios![on each database:
     a_closing_outlasts_a_disk_that_is_slow_to_take_the_file,
     a_suspension_from_before_moves_and_can_be_closed_again,
     the_operators_own_organization_is_not_closed,
+    one_connection_is_too_few_to_close,
 ];
 
 async fn close(app: &App, slug: &str, sink: impl AsyncWrite + Unpin + Send) -> Result<FileKey, ExportError> {
@@ -202,4 +203,23 @@ async fn the_operators_own_organization_is_not_closed(app: &App) {
     let refused = close(&operators, "acme", Vec::new()).await;
     assert!(matches!(refused, Err(ExportError::Service(Error::OperatorOrganization))), "{refused:?}");
     app.member().logged_in().await.get("/org").await.expect(200);
+}
+
+/// On PostgreSQL: the file would wait for the connection that holds the organization.
+async fn one_connection_is_too_few_to_close(app: &App) {
+    if app.cell.engine != Engine::Postgres {
+        return;
+    }
+    let Some(url) = empty_postgres() else { return };
+    let auth = TenantAuth::builder()
+        .store(Postgres::connect_with(&url, StoreOptions::with_connections(1)).await.expect("it answers"))
+        .master_keys(MasterKeys::parse(&MasterKeys::generate_text()).expect("master keys"))
+        .config(Config::new("http://localhost".parse().expect("a URL")))
+        .build()
+        .await
+        .expect("the service builds");
+    let how = SealedExport { key: FileKey::generate(&OsEntropy), all_credentials: false, close: true };
+    let slug = "movers".parse().expect("a slug");
+    let refused = auth.operator().export_organization(&slug, Vec::new(), &how, &mut |_| {}).await;
+    assert!(matches!(refused, Err(ExportError::TooFewConnections)), "{refused:?}");
 }

@@ -59,6 +59,9 @@ impl Operator {
         how: &SealedExport,
         tell: &mut (dyn FnMut(ExportStep) + Send),
     ) -> Result<Exported, ExportError> {
+        if how.close && self.auth.store().most_connections() < 2 {
+            return Err(ExportError::TooFewConnections);
+        }
         let share = QueueShare::new(&self.auth.tenant(slug).await?.org.id, None);
         let probes = self.auth.hasher().hash_with_each(&Password::new(PROBE), &share).await?;
         let closing = if how.close { Some(Closing::begin(self, slug).await?) } else { None };

@@ -30,6 +30,9 @@ pub enum ExportError {
     /// suspended is not known. Where it is, this export is the one to take.
     #[error("The export is whole, but whether the organization is suspended is not known: {0}")]
     Unsettled(#[source] Error),
+    /// The store may open one connection, and an export that closes its organization needs two: nothing was done.
+    #[error("The export would close the organization, for which the store needs two connections at least, and it may open one")]
+    TooFewConnections,
     /// The export cannot be written to where it should go.
     #[error("The export cannot be written: {0}")]
     Unwritable(#[from] std::io::Error),
@@ -53,6 +56,7 @@ pub struct SealedExport {
     /// Whether the passwords, second factors and recovery codes of people leave who belong to another organization here, too. For a
     /// deployment that moves as a whole.
     pub all_credentials: bool,
-    /// Whether the organization is suspended here with the export: nothing of it changes between the file's moment and its end.
+    /// Whether the organization is suspended here with the export: nothing of it changes between the file's moment and its end. On
+    /// PostgreSQL this needs a store that may open two connections at least: one holds the organization, and by another one it is read.
     pub close: bool,
 }
