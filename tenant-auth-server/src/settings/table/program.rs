@@ -144,7 +144,7 @@ pub(super) const DATABASE: Group = Group {
             name: "database_connections",
             default: Is("10"),
             meaning: "The most connections of one process to the database in its pool. One more comes on top: the writer of SQLite, and on \
-                      PostgreSQL, where `MEMORY` is not 0, the one that looks for changes.",
+                      PostgreSQL, where `MEMORY` is not 0, the one that looks for changes. `org export --close` opens two at least.",
             must: parse::COUNT,
             read: |to, text| put(&mut to.database_connections, parse::count(text)),
             ..Row::BLANK
