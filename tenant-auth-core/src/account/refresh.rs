@@ -5,6 +5,7 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use crate::{
+    account::{Ending, tell_ended},
     caller::Tenant,
     error::Error,
     event::{EndReason, EventKind, SessionData},
@@ -224,13 +225,9 @@ impl Tenant {
     pub(super) async fn end_reused(&self, live: &LiveSession) -> Result<(), Error> {
         let mut tx = self.auth.begin().await?;
         if let Some(ended) = tx.sessions().end(&self.org.id, &live.session.id).await? {
-            // The request is the replay's: from where it came is what an admin looks for.
-            let request = self.client.request_in(&self.org.id, Some(&live.session.id));
-            let replayed = SessionData::of(&ended.session, &live.user);
-            let over = SessionData::ended(&ended.session, &live.user, EndReason::Reuse);
-            for (kind, data) in [(EventKind::SessionReuseDetected, replayed), (EventKind::SessionRevoked, over)] {
-                tx.push(Event::new(kind, &*self.org, Actor::System, &data)?.of_request(request.clone()));
-            }
+            let data = SessionData::of(&ended.session, &live.user);
+            tx.push(Event::new(EventKind::SessionReuseDetected, &*self.org, Actor::System, &data)?);
+            tell_ended(&mut tx, &[ended], &Ending { reason: EndReason::Reuse, actor: Actor::System }).await?;
             tx.commit().await?;
             tracing::warn!(session = %live.session.id, user = %live.user.id, "a superseded refresh token was used again; the session was ended");
         }
