@@ -226,12 +226,16 @@ pub(crate) async fn use_code(tx: &mut Tx, user: &UserId, code: &str) -> Result<O
     };
     match matching_step(tx, user, &factor.secret, code)? {
         Some(step) => Ok(tx.second_factors().use_step(user, step).await?.then_some(UsedCode::OneTime)),
-        None => Ok(tx.second_factors().use_code(user, &digest_of(code)).await?.then_some(UsedCode::Recovery)),
+        None if may_be_recovery(code) => {
+            Ok(tx.second_factors().use_code(user, &digest_of(code)).await?.then_some(UsedCode::Recovery))
+        }
+        None => Ok(None),
     }
 }
 
 /// What is told of a login by this code besides the session, everywhere the person belongs; the owner is mailed of it in this organization.
-/// Of a one-time password nothing is. A transaction that tells other organizations holds the one in which the session is opened.
+/// Of a one-time password nothing is. The transaction holds the account with all its memberships, so that nobody is told after the person
+/// has gone, and the organization in which the session is opened.
 pub(crate) async fn told_of_code(tx: &mut Tx, used: UsedCode, org: &OrgId, user: &User) -> Result<Vec<Event>, Error> {
     match used {
         UsedCode::OneTime => Ok(Vec::new()),
@@ -243,9 +247,9 @@ pub(crate) async fn told_of_code(tx: &mut Tx, used: UsedCode, org: &OrgId, user:
     }
 }
 
-/// Whether the text has the form of a one-time password; any other may be a recovery code.
-pub(crate) fn is_one_time(code: &str) -> bool {
-    digits_of(code).is_some()
+/// Whether the text has the form of a recovery code: no other is taken for one. What a recovery code needs is locked for such a text alone.
+pub(crate) fn may_be_recovery(code: &str) -> bool {
+    bare(code).count() == GROUPS * GROUP
 }
 
 fn digits_of(code: &str) -> Option<String> {
@@ -336,10 +340,14 @@ fn recovery_code(entropy: &dyn Entropy) -> Secret<RecoveryCodeKind> {
     Secret::new(characters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-"))
 }
 
-/// The digest of a recovery code without case, hyphens and spaces, because people type recovery codes by hand.
+/// The digest of a recovery code as [`bare`] reads it.
 fn digest_of(code: &str) -> Digest {
-    let bare: String = code.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
-    Secret::<RecoveryCodeKind>::new(bare).digest()
+    Secret::<RecoveryCodeKind>::new(bare(code).collect::<String>()).digest()
+}
+
+/// A recovery code without case, hyphens and spaces, because people type recovery codes by hand.
+fn bare(code: &str) -> impl Iterator<Item = char> {
+    code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase())
 }
 
 fn seal_context(user: &UserId) -> SealContext<'_> {
@@ -355,7 +363,12 @@ mod tests {
     fn recovery_codes_are_long_and_forgive_how_they_are_typed() {
         let code = recovery_code(&OsEntropy);
         assert_eq!(code.expose().len(), 31);
-        assert!(digest_of(code.expose()).matches(&digest_of(&code.expose().to_uppercase().replace('-', " "))));
+        let typed = code.expose().to_uppercase().replace('-', " ");
+        assert!(digest_of(code.expose()).matches(&digest_of(&typed)));
+        assert!(may_be_recovery(code.expose()) && may_be_recovery(&typed));
+        for other in ["", "123456", "no-such-code", &code.expose()[1..], &format!("{typed}0")] {
+            assert!(!may_be_recovery(other), "{other}");
+        }
     }
 
     #[test]

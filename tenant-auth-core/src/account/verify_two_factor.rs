@@ -4,9 +4,9 @@
 use crate::{
     account::{
         Entrant, Opened, Opening,
-        two_factor::{is_one_time, told_of_code, use_code},
+        two_factor::{may_be_recovery, told_of_code, use_code},
     },
-    caller::{Client, Tenant},
+    caller::{Client, Tenant, hold_account},
     error::Error,
     id::{OrgId, UserId},
     mail::{self, Letter},
@@ -104,9 +104,10 @@ impl Tenant {
         if login.method == AuthMethod::Password {
             login_completed(&mut tx, &account.user.email, &client).await?;
         }
-        if !is_one_time(code) {
+        if may_be_recovery(code) {
             // Every organization of the person is told of a recovery code; who tells others holds the one of the session.
             tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
+            hold_account(&mut tx, &login.user_id).await?;
         }
         let Some(membership) = tx.members().hold(&self.org.id, &login.user_id).await? else { return Ok(None) };
         if !tx.users().hold_at(&login.user_id, login.user_epoch).await? {
@@ -123,6 +124,7 @@ impl Tenant {
         if !tx.pending_logins().take(&self.org.id, &login.id).await? {
             return Ok(None);
         }
+        tx.ask_for(self.client.language.clone());
         let then = told_of_code(&mut tx, used, &self.org.id, &account.user).await?;
         let opening = Opening {
             id: Some(login.id.clone()),

@@ -10,7 +10,7 @@ use crate::{
         two_factor::{told_of_code, use_code},
     },
     bounded::QueueShare,
-    caller::{Client, Tenant},
+    caller::{Client, Tenant, hold_account},
     error::{Error, InvalidValue},
     event::{EventKind, NewOrgData, UserData},
     id::OrgId,
@@ -226,6 +226,7 @@ impl Founding<'_> {
         tx.push(Event::new(EventKind::OrgCreated, &org, actor.clone(), &NewOrgData::of(&org))?);
         let membership = join(&mut tx, &org, &account.user, Role::OrgAdmin, actor).await?;
         limits::spend(&mut tx, self.auth.config(), &account.user, &self.client).await?;
+        tx.ask_for(self.client.language.clone());
         let then = match used {
             Some(used) => told_of_code(&mut tx, used, &org.id, &account.user).await?,
             None if newly_verified => told_everywhere(&mut tx, &account.user).await?,
@@ -242,6 +243,8 @@ impl Founding<'_> {
             Founder::New(newcomer) => return Ok((newcomer.settle(tx, org, &self.email).await?, true)),
             Founder::Known { account, .. } => account,
         };
+        // With the memberships, too: no organization is told of a recovery code after the person has gone from there.
+        hold_account(tx, &account.user.id).await?;
         // Race: the epoch has moved on when the password or the second factor was changed after they were compared.
         if !tx.users().hold_at(&account.user.id, account.epoch).await? {
             return Err(Error::WrongPassword);
