@@ -45,7 +45,8 @@ view! {
         app_url: Option<AppUrl>,
         /// When it was created.
         created_at: Timestamp,
-        /// The browser origins that are allowed beside the application's (CORS).
+        /// The browser origins that are allowed beside the application's (CORS). Absent in what an earlier version told.
+        #[cfg_attr(feature = "http", schema(required = false))]
         allowed_origins: Vec<Origin>,
     }
 }
