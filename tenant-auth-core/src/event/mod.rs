@@ -13,7 +13,7 @@ use crate::id::UserId;
 pub(crate) use crate::model::EventKind;
 pub(crate) use log::{AuditCheckpointData, AuditExportedData};
 pub(crate) use organization::{
-    ApiKeyData, DeletionData, ExportData, ImportData, InviteData, NewOrgData, OrgData, OrgDetailsData, WebhookData,
+    ApiKeyData, DeletionData, ExportData, ImportData, InviteData, NewOrgData, OrgData, OrgDetailsData, WebhookData, WebhookLifeData,
 };
 pub(crate) use people::{LoginBlockedData, MemberData, SessionData, UserData, UserDeletedData};
 pub(crate) use reasons::{DisableReason, EndReason, ExportedCredentials, RevokeReason};

@@ -7,7 +7,7 @@ use crate::{
     id::UserId,
     model::{ApiKey, Invite, Organization, Webhook},
     time::Timestamp,
-    view::{ApiKeyView, DetailedOrganizationView, InviteView, OrganizationView, WebhookView},
+    view::{ApiKeyView, DetailedOrganizationView, InviteView, OrganizationView, ToldWebhookView, WebhookView},
 };
 
 /// A change of an organization's details, all of them: an allowed origin lets a page act for whoever is signed in.
@@ -162,11 +162,34 @@ impl ApiKeyData {
     }
 }
 
+/// What an org_admin does to a webhook.
+#[derive(Serialize)]
+pub(crate) struct WebhookLifeData {
+    webhook: ToldWebhookView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<ToldWebhookView>,
+}
+
+impl EventData for WebhookLifeData {
+    fn about(&self) -> Option<&UserId> {
+        None
+    }
+}
+
+impl WebhookLifeData {
+    pub(crate) fn of(webhook: &Webhook) -> Self {
+        Self { webhook: webhook.into(), previous: None }
+    }
+
+    pub(crate) fn changed(webhook: &Webhook, previous: &Webhook) -> Self {
+        Self { webhook: webhook.into(), previous: Some(previous.into()) }
+    }
+}
+
+/// What happens to a webhook's deliveries.
 #[derive(Serialize)]
 pub(crate) struct WebhookData {
     webhook: WebhookView,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<WebhookView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<DisableReason>,
 }
@@ -179,14 +202,10 @@ impl EventData for WebhookData {
 
 impl WebhookData {
     pub(crate) fn of(webhook: &Webhook) -> Self {
-        Self { webhook: webhook.into(), previous: None, reason: None }
-    }
-
-    pub(crate) fn changed(webhook: &Webhook, previous: &Webhook) -> Self {
-        Self { webhook: webhook.into(), previous: Some(previous.into()), reason: None }
+        Self { webhook: webhook.into(), reason: None }
     }
 
     pub(crate) fn disabled(webhook: &Webhook, reason: DisableReason) -> Self {
-        Self { webhook: webhook.into(), previous: None, reason: Some(reason) }
+        Self { webhook: webhook.into(), reason: Some(reason) }
     }
 }

@@ -25,6 +25,7 @@ pub use organization::{ManagedOrganizationView, OrganizationView};
 pub use session::SessionView;
 pub(crate) use session::ToldSessionView;
 pub use user::UserView;
+pub(crate) use webhook::ToldWebhookView;
 pub use webhook::{DeliveryDetailsView, DeliveryView, WebhookView};
 
 #[cfg(feature = "http")]

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 
 use super::view;
 use crate::{
+    hex,
     id::{DeliveryId, EventId, UserId, WebhookId},
     model::{Delivery, DeliveryAttempt, DeliveryDetails, DeliveryError, DeliveryStatus, EventSelection, Webhook, WebhookStatus},
     time::Timestamp,
@@ -28,6 +30,45 @@ view! {
         created_by: Option<UserId>,
         /// When it was made.
         created_at: Timestamp,
+    }
+}
+
+/// What events of a webhook's life tell of it, to the other webhooks and to whoever reads the feed: not its URL, for many services put the
+/// credential of their receiver into the path.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = ToldWebhook))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToldWebhookView {
+    /// `whk_…`
+    id: WebhookId,
+    /// The host of the URL that deliveries are sent to.
+    host: String,
+    /// SHA-256 of that URL, as `GET /org/webhooks` shows it: 64 lower-case hexadecimal digits.
+    url_digest: String,
+    /// Which kinds of events it gets.
+    events: EventSelection,
+    /// For people to tell webhooks apart; may be empty.
+    description: Description,
+    /// A disabled webhook gets nothing.
+    status: WebhookStatus,
+    /// Its maker; none when that account was deleted.
+    created_by: Option<UserId>,
+    /// When it was made.
+    created_at: Timestamp,
+}
+
+impl From<&Webhook> for ToldWebhookView {
+    fn from(webhook: &Webhook) -> Self {
+        Self {
+            id: webhook.id.clone(),
+            host: webhook.url.host().to_string(),
+            url_digest: hex::of(&Sha256::digest(webhook.url.as_str())),
+            events: webhook.events.clone(),
+            description: webhook.description.clone(),
+            status: webhook.status,
+            created_by: webhook.created_by.clone(),
+            created_at: webhook.created_at,
+        }
     }
 }
 

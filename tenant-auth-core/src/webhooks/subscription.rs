@@ -8,7 +8,7 @@ use super::{SigningSecret, ending, secrets};
 use crate::{
     caller::{OrgAdmin, OrgWrite},
     error::{Error, InvalidValue, Thing},
-    event::{EventKind, WebhookData},
+    event::{EventKind, WebhookLifeData},
     id::WebhookId,
     mail::{self, Letter},
     model::{EventSelection, Webhook, WebhookStatus},
@@ -117,7 +117,7 @@ impl OrgAdmin {
         write.webhooks().insert(&webhook).await?;
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         write.webhooks().add_secret(&webhook, &sealed, now).await?;
-        write.push(EventKind::WebhookCreated, &WebhookData::of(&webhook))?;
+        write.push(EventKind::WebhookCreated, &WebhookLifeData::of(&webhook))?;
         tell_of(&webhook, &mut write).await?;
         write.commit().await?;
         Ok(CreatedWebhook { webhook, secret })
@@ -151,7 +151,7 @@ impl OrgAdmin {
         }
         write.webhooks().update(&webhook).await?;
         if shown(&webhook) != shown(&previous) {
-            write.push(EventKind::WebhookUpdated, &WebhookData::changed(&webhook, &previous))?;
+            write.push(EventKind::WebhookUpdated, &WebhookLifeData::changed(&webhook, &previous))?;
         }
         match (previous.status, webhook.status) {
             (_, WebhookStatus::Disabled) => ending::cancel_pending(&mut write.tx, &webhook).await?,
@@ -172,7 +172,7 @@ impl OrgAdmin {
     pub async fn delete_webhook(&self, id: &WebhookId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
         let webhook = write.webhooks().hold(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
-        write.push(EventKind::WebhookDeleted, &WebhookData::of(&webhook))?;
+        write.push(EventKind::WebhookDeleted, &WebhookLifeData::of(&webhook))?;
         ending::delete(&mut write.tx, &webhook).await?;
         write.commit().await
     }
@@ -191,7 +191,7 @@ impl OrgAdmin {
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         let former_until: Timestamp = write.now().plus(overlap);
         write.webhooks().add_secret(&webhook, &sealed, former_until).await?;
-        write.push(EventKind::WebhookSecretRotated, &WebhookData::of(&webhook))?;
+        write.push(EventKind::WebhookSecretRotated, &WebhookLifeData::of(&webhook))?;
         write.commit().await?;
         Ok(secret)
     }

@@ -4,10 +4,13 @@ use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, id_of, scenarios, together};
 use tenant_auth_core::{backend::NewApiKey, model::Scope};
 
-use crate::suite::support::{
-    hooks::{Hook, RECEIVER, event_in},
-    listener::{Listener, data_of, kinds, session_of, system, user},
-    stored::forget_proof,
+use crate::suite::{
+    audit::deployment::sha256,
+    support::{
+        hooks::{Hook, RECEIVER, event_in},
+        listener::{Listener, data_of, kinds, session_of, system, user},
+        stored::forget_proof,
+    },
 };
 
 scenarios![
@@ -227,18 +230,30 @@ async fn what_changes_nothing_is_not_told(app: &App) {
     listener.nothing().await;
 }
 
+/// A webhook that an admin is shown, as the others are told of it: its URL opens something.
+fn told(shown: &Value) -> Value {
+    let mut told = shown.clone();
+    let url = told.as_object_mut().and_then(|fields| fields.remove("url")).expect("a URL");
+    told["host"] = json!("hooks.example.com");
+    told["urlDigest"] = json!(sha256(url.as_str().expect("a text")));
+    told
+}
+
 async fn a_webhook_tells_the_others_of_its_life(app: &App) {
     let admin = app.admin().logged_in().await;
     let mut listener = Listener::new(app, &admin).await;
     listener.nothing().await;
     let hook = Hook::new(&admin, RECEIVER, &["*"]).await;
     let made = hook.shown(&admin).await;
-    assert_eq!(listener.only("webhook.created").await, (user(&admin), json!({ "webhook": made })));
+    assert_eq!(listener.only("webhook.created").await, (user(&admin), json!({ "webhook": told(&made) })));
     admin.patch(&hook.path(), json!({ "events": ["webhook.*"] })).await.expect(200);
     let changed = hook.shown(&admin).await;
-    assert_eq!(listener.only("webhook.updated").await, (user(&admin), json!({ "webhook": changed, "previous": made })));
+    assert_eq!(
+        listener.only("webhook.updated").await,
+        (user(&admin), json!({ "webhook": told(&changed), "previous": told(&made) }))
+    );
     hook.rotated(&admin, 0).await;
-    assert_eq!(listener.only("webhook.secret_rotated").await, (user(&admin), json!({ "webhook": changed })));
+    assert_eq!(listener.only("webhook.secret_rotated").await, (user(&admin), json!({ "webhook": told(&changed) })));
     for nothing in [json!({}), json!({ "url": RECEIVER, "events": ["webhook.*"], "description": "", "status": "active" })] {
         admin.patch(&hook.path(), nothing).await.expect(200);
     }
@@ -249,7 +264,7 @@ async fn a_webhook_tells_the_others_of_its_life(app: &App) {
     let sent = hook.sent(app).iter().map(event_in).map(|event| event["data"]["webhook"]["id"].clone()).collect::<Vec<_>>();
     assert_eq!(sent, [json!(listener.hook.id)], "of its own life it is told nothing, and of another's all");
     admin.delete(&hook.path()).await.expect(200);
-    assert_eq!(listener.only("webhook.deleted").await, (user(&admin), json!({ "webhook": changed })));
+    assert_eq!(listener.only("webhook.deleted").await, (user(&admin), json!({ "webhook": told(&changed) })));
     let log = admin.get("/org/audit?kind=webhook.*").await.expect_ok();
     let told = ["deleted", "updated", "secret_rotated", "updated", "created", "created"].map(|kind| format!("webhook.{kind}"));
     assert_eq!(kinds(log["entries"].as_array().expect("a list")), told, "the log has all of it");

@@ -16,7 +16,8 @@ use crate::{
     model::EventKind,
     time::Timestamp,
     view::{
-        ApiKeyView, DetailedOrganizationView, InviteView, MemberView, OrganizationView, ToldSessionView, UserView, WebhookView,
+        ApiKeyView, DetailedOrganizationView, InviteView, MemberView, OrganizationView, ToldSessionView, ToldWebhookView, UserView,
+        WebhookView,
     },
 };
 
@@ -100,10 +101,9 @@ fn data_of(kind: EventKind, schemas: &mut Schemas) -> RefOr<Schema> {
         EventKind::AuditCheckpoint => schemas.answer::<AuditSignature>(),
         EventKind::ApiKeyCreated | EventKind::ApiKeyRotated => schemas.answer::<ApiKeyTold>(),
         EventKind::ApiKeyRevoked => schemas.answer::<ApiKeyEnd>(),
-        EventKind::WebhookCreated | EventKind::WebhookDeleted | EventKind::WebhookSecretRotated | EventKind::WebhookTest => {
-            schemas.answer::<WebhookTold>()
-        }
+        EventKind::WebhookCreated | EventKind::WebhookDeleted | EventKind::WebhookSecretRotated => schemas.answer::<WebhookLife>(),
         EventKind::WebhookUpdated => schemas.answer::<WebhookChange>(),
+        EventKind::WebhookTest => schemas.answer::<WebhookTold>(),
         EventKind::WebhookDisabled => schemas.answer::<WebhookEnd>(),
     }
 }
@@ -164,7 +164,8 @@ told! {
         members: u64,
         /// Whether the file holds nothing that opens anything.
         is_portable: bool,
-        /// Whose passwords, second factors and recovery codes the file holds.
+        /// Whose passwords, second factors and recovery codes the file holds. Absent in what an earlier version told.
+        #[schema(required = false)]
         credentials: ExportedCredentials,
     }
     OrgImport as OrgImportEventData {
@@ -196,10 +197,11 @@ told! {
     ApiKeyTold as ApiKeyEventData { api_key: ApiKeyView, }
     ApiKeyEnd as ApiKeyEndEventData { api_key: ApiKeyView, reason: RevokeReason, }
     WebhookTold as WebhookEventData { webhook: WebhookView, }
+    WebhookLife as WebhookLifeEventData { webhook: ToldWebhookView, }
     WebhookChange as WebhookChangeEventData {
-        webhook: WebhookView,
+        webhook: ToldWebhookView,
         /// As it was before.
-        previous: WebhookView,
+        previous: ToldWebhookView,
     }
     WebhookEnd as WebhookEndEventData { webhook: WebhookView, reason: DisableReason, }
 }
