@@ -6,14 +6,16 @@ use tenant_auth_core::ports::Message;
 
 use super::{
     recovery::reset::forgot,
-    sign_up::{ask, nobody, sign_up_mails},
+    sign_up::{ask, complete, holder, nobody, sign_up_mails, sign_up_token},
 };
+use crate::suite::support::{account::guard, authenticator::SecondFactor};
 
 scenarios![
     a_mail_is_in_the_language_that_its_request_asks_for,
     the_language_of_the_last_login_comes_before_that_of_the_request,
     an_invitation_is_in_the_language_of_its_sender_and_names_them,
     mails_of_sign_up_are_in_the_language_of_their_request,
+    a_recovery_code_is_told_of_in_the_language_of_the_request_that_uses_it,
     a_mailer_gets_what_a_mail_was_made_of,
     a_template_stands_in_the_place_of_ours,
 ];
@@ -68,6 +70,22 @@ async fn mails_of_sign_up_are_in_the_language_of_their_request(app: &App) {
     asking_for(ask(&nobody(app), "greta@new.example"), "de").await.expect(200);
     let mail = sign_up_mails(app, "greta@new.example").await.pop().expect("a mail");
     assert_eq!((mail.language.as_str(), mail.subject.as_str()), ("de", "Ihre Organisation anlegen"));
+}
+
+async fn a_recovery_code_is_told_of_in_the_language_of_the_request_that_uses_it(app: &App) {
+    let told = async |person: &Caller| {
+        let mail = app.mail_to(person.email()).await.into_iter().find(|mail| mail.kind == "recovery_code_used");
+        mail.expect("a mail")
+    };
+    let (max, ada) = (app.member().logged_in().await, app.admin().logged_in().await);
+    let (his, hers) = (guard(app, &max).await, guard(app, &ada).await);
+    let device = app.member().waiting().await;
+    asking_for(device.enter(&his.recovery_codes[0]), "de").await.expect(200);
+    subject(&max, &told(&max).await, "de", "Mit einem Wiederherstellungscode wurde eine Anmeldung bestätigt");
+    let mut body = holder(&sign_up_token(app, ada.email()).await, "rockets");
+    body["code"] = serde_json::json!(hers.recovery_codes[0]);
+    asking_for(complete(&nobody(app), body), "fr").await.expect(201);
+    subject(&ada, &told(&ada).await, "fr", "Un code de secours a servi à une connexion");
 }
 
 async fn a_mailer_gets_what_a_mail_was_made_of(app: &App) {

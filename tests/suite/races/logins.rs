@@ -4,12 +4,22 @@
 
 use std::future::IntoFuture;
 
+use serde_json::{Value, json};
 use sqlx::Connection;
-use tenant_auth_conformance::{App, Caller, HeldConnection, PASSWORD, Response, hold_sql, rounds, scenarios};
+use tenant_auth_conformance::{App, Caller, HeldConnection, PASSWORD, Request, Response, hold_sql, rounds, scenarios};
 use tokio::task::JoinHandle;
 
 use super::second_server;
-use crate::suite::storage::locks::{HOLD_ACCOUNT, HOLD_MEMBERSHIP, holding, so_many_wait, texts};
+use crate::suite::{
+    auth::sign_up::{complete, holder, nobody, sign_up_token},
+    storage::locks::{HOLD_ACCOUNT, HOLD_CHAIN, HOLD_MEMBERSHIP, holding, so_many_wait, texts},
+    support::{
+        account::{guard, in_both},
+        authenticator::SecondFactor,
+        listener::kinds,
+        stored::events_of,
+    },
+};
 
 scenarios![on each database:
     nobody_enters_once_the_organization_is_suspended,
@@ -20,6 +30,8 @@ scenarios![on each database:
     a_login_that_waits_for_the_suspension_of_its_organization_is_refused,
     a_login_that_ends_an_older_session_and_waits_for_the_suspension_is_refused,
     a_login_holds_its_membership_before_its_account,
+    nobody_is_told_of_a_recovery_code_after_the_person_was_removed,
+    nobody_is_told_of_a_founders_recovery_code_after_the_founder_was_removed,
 ];
 
 /// Whoever changes something waits for this with all of its locks, for a commit takes the heads of the logs last.
@@ -142,4 +154,50 @@ async fn a_login_holds_its_membership_before_its_account(app: &App) {
     assert_eq!(texts(&url, FREE_ACCOUNT, &id).await, [id]);
     membership.close().await.expect("the row is free");
     login.await.expect("it was answered").expect(200);
+}
+
+/// The answer to whoever enters a recovery code while the removal from an organization waits for its log.
+async fn entered_behind_removal(url: &str, slug: &str, removal: Request, entering: Request) -> Response {
+    let log = holding(url, HOLD_CHAIN, slug).await;
+    let removal = sent(removal);
+    so_many_wait(url, 1).await;
+    let entering = sent(entering);
+    so_many_wait(url, 2).await;
+    log.close().await.expect("the log is free");
+    removal.await.expect("it was answered").expect(200);
+    entering.await.expect("it was answered")
+}
+
+/// The kinds of what an organization was told of whoever was removed, from then on.
+fn since_removal(events: &[Value]) -> Vec<&str> {
+    kinds(events).into_iter().skip_while(|kind| *kind != "member.removed").collect()
+}
+
+async fn nobody_is_told_of_a_recovery_code_after_the_person_was_removed(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (other, greta) = (second_server(app).await, app.other_org().admin().logged_in().await);
+    let (max, _) = in_both(app).await;
+    let guarded = guard(app, &max).await;
+    let device = app.member().via(&other).waiting().await;
+    let entering = device.enter(&guarded.recovery_codes[0]);
+    entered_behind_removal(&url, "globex", greta.remove(max.id()), entering).await.expect(200);
+    let (here, there) = (events_of(app, "acme").await, events_of(app, "globex").await);
+    assert!(kinds(&here).contains(&"user.recovery_code_used"), "{here:#?}");
+    assert_eq!(since_removal(&there), ["member.removed"]);
+}
+
+async fn nobody_is_told_of_a_founders_recovery_code_after_the_founder_was_removed(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (other, admin, max) = (second_server(app).await, app.admin().logged_in().await, app.member().logged_in().await);
+    let guarded = guard(app, &max).await;
+    let token = sign_up_token(app, max.email()).await;
+    let mut body = holder(&token, "rockets");
+    body["code"] = json!(guarded.recovery_codes[0]);
+    let entering = complete(&nobody(&other), body);
+    entered_behind_removal(&url, "acme", admin.remove(max.id()), entering).await.expect(201);
+    let (new, old) = (events_of(app, "rockets").await, events_of(app, "acme").await);
+    assert_eq!(kinds(&new), ["org.created", "member.joined", "session.created", "user.recovery_code_used"]);
+    assert_eq!(since_removal(&old), ["member.removed"]);
+    let mails = app.mail_to(max.email()).await;
+    assert_eq!(mails.iter().filter(|mail| mail.kind == "recovery_code_used").count(), 1);
 }
