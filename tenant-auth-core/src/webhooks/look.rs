@@ -1,15 +1,17 @@
 //! The look for what waits: events of the outbox, and endpoints with due deliveries. Where more events wait than a look sees,
-//! organizations are visited one by one, a few at a time (round robin), so that the events of a large import hide no other tenant's.
-//! Where few deliveries are due, one step of an index finds them all. Where many are, endpoints are visited one by one, so that the
-//! backlog of one hides nobody else's; such a deep look walks every endpoint with a pending delivery, so it takes place at most a fifth
-//! of the time.
+//! organizations are visited one by one, a few at a time (round robin), so that the events of a large import hide no other tenant's; where
+//! these leave room, the oldest events of all fill it. Where few deliveries are due, one step of an index finds them all. Where many are,
+//! endpoints are visited one by one, so that the backlog of one hides nobody else's; such a deep look walks every endpoint with a pending
+//! delivery, so it takes place at most a fifth of the time.
+
+use std::{collections::HashSet, time::Duration};
 
 use tokio::time::Instant;
 
 use super::{serve::Waiting, slots::FreeSlots, tellable::Tellable};
 use crate::{
     error::Error,
-    id::OrgId,
+    id::{EventId, OrgId},
     service::TenantAuth,
     store::{DueEndpoint, Reader, UndeliveredEvent},
     time::Timestamp,
@@ -19,7 +21,7 @@ use crate::{
 const EVENTS: usize = 50;
 /// Of how many events those are chosen: many of one organization that may not be told yet leave room for the others'.
 const SEEN: usize = 500;
-/// Where more events wait: of how many organizations some are seen instead.
+/// Where more events wait: of how many organizations some are seen before those.
 const ORGANIZATIONS: usize = 10;
 /// How many events of each go before all others: of all these organizations as many as one transaction turns.
 const FIRST: usize = EVENTS / ORGANIZATIONS;
@@ -56,7 +58,9 @@ impl Look {
         let mut seen = reader.events().undelivered(SEEN).await?;
         let is_deep = seen.len() == SEEN;
         if is_deep {
-            seen = self.by_organization(&mut reader).await?;
+            seen = self.by_organization(&mut reader, seen).await?;
+        } else {
+            self.tellable.forget_all_but(&seen);
         }
         let few = if has_slots { reader.delivery_queue().few_due(now, FEW).await? } else { Some(Vec::new()) };
         drop(reader);
@@ -73,8 +77,13 @@ impl Look {
         Ok(Waiting { events, due })
     }
 
-    /// The events of the next organizations: the first few of each, then those behind them. Each organization's stay in their order.
-    async fn by_organization(&mut self, reader: &mut Reader) -> Result<Vec<UndeliveredEvent>, Error> {
+    /// The events of the next organizations: the first few of each, then those behind them, and then the oldest of all. Each organization's
+    /// stay in their order.
+    async fn by_organization(
+        &mut self,
+        reader: &mut Reader,
+        oldest: Vec<UndeliveredEvent>,
+    ) -> Result<Vec<UndeliveredEvent>, Error> {
         let (mut first, mut behind) = (Vec::new(), Vec::new());
         let organizations = self.next_organizations(reader).await?;
         for org in &organizations {
@@ -83,6 +92,8 @@ impl Look {
             behind.extend(events);
         }
         first.append(&mut behind);
+        let of_turn: HashSet<EventId> = first.iter().map(|event| event.id.clone()).collect();
+        first.extend(whole(oldest).filter(|event| !of_turn.contains(&event.id)));
         Ok(first)
     }
 
@@ -137,14 +148,22 @@ impl Look {
     }
 }
 
+/// Of the events with the lowest ids those that miss no earlier one of their organization. Ids are of their transaction's moment,
+/// and those of one moment are in any order: what happened before the moment of the highest of these ids has a lower one, and so has
+/// everything before it in its organization.
+fn whole(lowest: Vec<UndeliveredEvent>) -> impl Iterator<Item = UndeliveredEvent> {
+    let highest = lowest.iter().map(|event| event.id.clone()).max();
+    let after = |event: &UndeliveredEvent| EventId::first_at(event.at.plus(Duration::from_millis(1)));
+    lowest.into_iter().filter(move |event| highest.as_ref().is_some_and(|highest| after(event) <= *highest))
+}
+
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]
 mod tests {
-    use std::{collections::HashSet, net::Ipv4Addr, time::Duration};
+    use std::{collections::HashMap, net::Ipv4Addr};
 
     use super::*;
     use crate::{
         event::OrgData,
-        id::EventId,
         model::{EventKind, EventSelection, Organization},
         operator::NewOrganization,
         store::{Actor, Event},
@@ -174,14 +193,21 @@ mod tests {
         made
     }
 
-    /// Leaves so many events of an organization.
-    async fn leave(test: &TestAuth, org: &Organization, events: usize) {
+    /// Leaves so many events of a kind in an organization, of one moment.
+    async fn leave(test: &TestAuth, org: &Organization, kind: EventKind, events: usize) {
         test.clock.advance(Duration::from_secs(1));
         let mut tx = test.auth.begin().await.expect("a transaction");
         for _ in 0..events {
             let data = OrgData::changed(org, org);
-            tx.push(Event::new(EventKind::OrgReactivated, org, Actor::System, &data).expect("is written"));
+            tx.push(Event::new(kind, org, Actor::System, &data).expect("is written"));
         }
+        tx.commit().await.expect("commits");
+    }
+
+    /// Takes events out of the outbox.
+    async fn take(test: &TestAuth, events: &[UndeliveredEvent]) {
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        tx.delivery_queue().take(events).await.expect("they are there");
         tx.commit().await.expect("commits");
     }
 
@@ -189,9 +215,9 @@ mod tests {
     async fn a_deep_backlog_of_one_organization_keeps_no_others_waiting() {
         let test = TestAuth::new().await;
         let others = others(&test, 12).await;
-        leave(&test, test.org.organization(), 2_000).await;
+        leave(&test, test.org.organization(), EventKind::OrgReactivated, 2_000).await;
         for org in &others {
-            leave(&test, org, 1).await;
+            leave(&test, org, EventKind::OrgReactivated, 1).await;
         }
         let mut look = Look::default();
         let mut found = HashSet::new();
@@ -207,8 +233,8 @@ mod tests {
     async fn each_organizations_events_stay_in_their_order() {
         let test = TestAuth::new().await;
         let others = others(&test, 1).await;
-        leave(&test, test.org.organization(), 600).await;
-        leave(&test, &others[0], 20).await;
+        leave(&test, test.org.organization(), EventKind::OrgReactivated, 600).await;
+        leave(&test, &others[0], EventKind::OrgReactivated, 20).await;
         let taken = Look::default().take(&test.auth, true).await.expect("a look").events;
         assert_eq!(taken.len(), EVENTS, "a transaction's worth");
         let mut reader = test.auth.store().read().await.expect("a connection");
@@ -218,5 +244,48 @@ mod tests {
             let some: Vec<EventId> = taken.iter().filter(|event| event.org_id == org.id).map(|event| event.id.clone()).collect();
             assert!(some.len() >= FIRST && waiting.starts_with(&some), "the first, and in their order");
         }
+    }
+
+    #[tokio::test]
+    async fn where_many_organizations_wait_with_few_events_a_look_finds_a_transactions_worth() {
+        let test = TestAuth::new().await;
+        for org in &others(&test, 170).await {
+            leave(&test, org, EventKind::OrgReactivated, 3).await;
+        }
+        let mut look = Look::default();
+        take(&test, &look.take(&test.auth, true).await.expect("a look").events).await;
+        let events = look.take(&test.auth, true).await.expect("a look").events;
+        assert_eq!(events.len(), EVENTS, "not the ten organizations' alone");
+        let mut last: HashMap<&OrgId, i64> = HashMap::new();
+        for event in &events {
+            let former = last.insert(&event.org_id, event.sequence);
+            assert!(former.is_none_or(|former| former < event.sequence), "each organization's in their order");
+        }
+        let mut ids: Vec<&EventId> = events.iter().map(|event| &event.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), EVENTS, "none twice");
+    }
+
+    /// More events must be waited for than looks see until each organization's turn comes again.
+    #[tokio::test]
+    async fn what_was_waited_for_is_told_however_many_organizations_wait() {
+        let test = TestAuth::new().await;
+        for org in &others(&test, 100).await {
+            leave(&test, org, EventKind::OrgUpdated, 50).await;
+        }
+        let mut look = Look::default();
+        for _ in 0..300 {
+            let events = look.take(&test.auth, true).await.expect("a look").events;
+            if events.is_empty() && !look.tellable.is_waiting() {
+                break;
+            }
+            take(&test, &events).await;
+            if look.tellable.is_waiting() {
+                look.tellable.more().await;
+            }
+        }
+        let left = test.auth.store().read().await.expect("a connection").events().undelivered(1).await.expect("a list");
+        assert!(left.is_empty(), "all are told within some looks: {left:?}");
     }
 }

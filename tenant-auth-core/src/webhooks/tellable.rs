@@ -2,27 +2,20 @@
 //! more: a subscriber that hears of it may ask any process at once. That is waited for in a task of its own, so that nobody else's
 //! deliveries wait with it. Within an organization nothing overtakes an event that waits.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tokio::task::JoinSet;
 
-use crate::{
-    id::{EventId, OrgId},
-    model::EventKind,
-    service::TenantAuth,
-    store::UndeliveredEvent,
-};
-
-/// How many events may be remembered before those are forgotten that a look does not see.
-const MANY: usize = 4_096;
+use crate::{id::OrgId, model::EventKind, service::TenantAuth, store::UndeliveredEvent};
 
 /// What is known of the events that wait for fan-out.
 #[derive(Debug, Default)]
 pub(super) struct Tellable {
-    /// Those that were waited for; some are turned already.
-    known: HashSet<EventId>,
-    /// The wait that is under way; at most one.
-    wait: JoinSet<Vec<EventId>>,
+    /// Up to which event of an organization, by `sequence`, all may be told. They become visible in this order: whoever sees one could see
+    /// all before it. One number for each organization is never too much to remember, however many events wait.
+    known: HashMap<OrgId, i64>,
+    /// The wait that is under way; at most one. It returns what may be told after it.
+    wait: JoinSet<HashMap<OrgId, i64>>,
 }
 
 impl Tellable {
@@ -32,21 +25,14 @@ impl Tellable {
         while let Some(done) = self.wait.try_join_next() {
             self.waited(done.unwrap_or_default());
         }
-        // Not at once: where many wait, a look does not see each organization's.
-        if self.known.len() > MANY {
-            let ids: HashSet<&EventId> = seen.iter().map(|event| &event.id).collect();
-            self.known.retain(|id| ids.contains(id));
-        }
-        let mut waiting: HashSet<OrgId> = HashSet::new();
-        let mut untold = Vec::new();
+        let mut untold: HashMap<OrgId, i64> = HashMap::new();
         let mut chosen = Vec::new();
         for event in seen {
-            let must_wait = tells_of_less(&event) && !self.known.contains(&event.id);
-            if must_wait {
-                untold.push(event.id.clone());
-                waiting.insert(event.org_id.clone());
+            if tells_of_less(&event) && self.known.get(&event.org_id).is_none_or(|known| *known < event.sequence) {
+                let last = untold.entry(event.org_id.clone()).or_insert(event.sequence);
+                *last = event.sequence.max(*last);
             }
-            if !waiting.contains(&event.org_id) && chosen.len() < most {
+            if !untold.contains_key(&event.org_id) && chosen.len() < most {
                 chosen.push(event);
             }
         }
@@ -58,6 +44,13 @@ impl Tellable {
             });
         }
         chosen
+    }
+
+    /// Forgets organizations of which no event waits any more. `all` are all events that wait: where a look sees a part, what was waited
+    /// for comes into sight again later.
+    pub(super) fn forget_all_but(&mut self, all: &[UndeliveredEvent]) {
+        let waiting: HashSet<&OrgId> = all.iter().map(|event| &event.org_id).collect();
+        self.known.retain(|org, _| waiting.contains(org));
     }
 
     /// Waits until more may be told; never, when nothing is waited for.
@@ -73,8 +66,8 @@ impl Tellable {
         !self.wait.is_empty()
     }
 
-    fn waited(&mut self, events: Vec<EventId>) {
-        self.known.extend(events);
+    fn waited(&mut self, told: HashMap<OrgId, i64>) {
+        self.known.extend(told);
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Events<L>(pub(in crate::store) L);
 
 statements! {
     UNDELIVERED = "
-        SELECT e.id, e.org_id, e.kind
+        SELECT e.id, e.org_id, e.sequence, e.kind, e.created_at
           FROM (SELECT event_id AS id, org_id, sequence, kind, created_at FROM tenant_auth_outbox ORDER BY event_id LIMIT $1) e
          ORDER BY e.created_at, e.org_id, e.sequence";
     // A loose index scan: one step of an index for each organization, however many events each has.
@@ -36,7 +36,7 @@ statements! {
          WHERE org_id IS NOT NULL
          LIMIT $2";
     UNDELIVERED_OF = "
-        SELECT event_id AS id, org_id, kind
+        SELECT event_id AS id, org_id, sequence, kind, created_at
           FROM tenant_auth_outbox
          WHERE org_id = $1
          ORDER BY sequence
@@ -56,7 +56,9 @@ row! {
     EventRow {
         id: String,
         org_id: String,
+        sequence: i64,
         kind: String,
+        created_at: i64,
     }
 }
 row! {
@@ -105,7 +107,11 @@ impl From<KeptRow> for KeptEvent {
 pub(crate) struct UndeliveredEvent {
     pub(crate) id: EventId,
     pub(crate) org_id: OrgId,
+    /// Its number in the organization. An organization's events become visible in this order.
+    pub(crate) sequence: i64,
     pub(crate) kind: String,
+    /// When it happened; in an organization never before an earlier event.
+    pub(crate) at: Timestamp,
 }
 
 /// A limit as statements take it.
@@ -114,8 +120,9 @@ fn at_most(limit: usize) -> i64 {
 }
 
 impl From<EventRow> for UndeliveredEvent {
-    fn from(EventRow { id, org_id, kind }: EventRow) -> Self {
-        Self { id: Id::from_stored(id), org_id: Id::from_stored(org_id), kind }
+    fn from(EventRow { id, org_id, sequence, kind, created_at }: EventRow) -> Self {
+        let at = Timestamp::from_millis(created_at);
+        Self { id: Id::from_stored(id), org_id: Id::from_stored(org_id), sequence, kind, at }
     }
 }
 
