@@ -1,10 +1,13 @@
 //! A fair queue: bounded, served in turn (round robin) by organization and in an organization by client network, first come first
 //! served in a network. A network that waits in many organizations has one turn for them all, or whoever names many slugs would have as
-//! many turns. No tenant and no client network keeps the others waiting with many jobs, nor out: when the queue is full, whoever holds
-//! most gives up its newest place for a newcomer that holds less.
+//! many turns: a turn of its own in place of theirs, which goes to the organization where it has waited longest. No tenant and no client
+//! network keeps the others waiting with many jobs, nor out: when the queue is full, whoever holds most gives up its newest place for a
+//! newcomer that holds less.
 //!
-//! Looking for a share, for the next turn or for the largest holder reads the whole queue at worst: some thousand entries, against the
-//! milliseconds that each job takes.
+//! Nobody starves: the turn goes to whichever of both has waited longest for one and then waits behind all others, as what it serves does.
+//!
+//! The next turn is found at once while no network waits in two organizations. Otherwise, and where a share or the largest holder is
+//! looked for, the whole queue is read at worst: some thousand entries, against the milliseconds that each job takes.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -25,14 +28,18 @@ pub(super) struct FairQueue<J> {
     organizations: VecDeque<Organization<J>>,
     /// What networks hold in all organizations together.
     networks: HashMap<IpNet, Held>,
+    /// How many of these wait in more than one organization.
+    shared: usize,
 }
 
 /// What a network holds in all organizations, while it holds any.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Held {
     places: usize,
-    /// The last turn that it had since then, of all turns counted; 0 for none.
-    served: u64,
+    /// In how many organizations.
+    lines: usize,
+    /// The turn since which it waits: its last one in whichever organization, or the one that was when it came.
+    since: u64,
 }
 
 /// The number of a place. No two places have the same.
@@ -50,13 +57,15 @@ pub(super) struct Joined<J> {
 struct Organization<J> {
     id: OrgId,
     held: usize,
-    /// The turn since which it waits: its last one, or the one that was when it came.
+    /// The turn since which it waits: its last one, or the one that was when it came. Organizations stand in this order.
     since: u64,
     networks: VecDeque<Network<J>>,
 }
 
 struct Network<J> {
     of: Origin,
+    /// The turn since which it waits in this organization. The networks of an organization stand in this order.
+    since: u64,
     places: VecDeque<Place<J>>,
 }
 
@@ -64,9 +73,20 @@ struct Network<J> {
 #[derive(Debug, Clone, Copy)]
 struct Line {
     of: Origin,
-    /// Since which turn the organization waits.
+    /// Since which turn it waits.
     since: u64,
     held: usize,
+}
+
+/// Whose turn it could be.
+#[derive(Debug, Clone, Copy)]
+struct Next {
+    /// Since which turn whoever has it waits.
+    since: u64,
+    /// Whether it is a network's of several organizations, and no organization's.
+    is_of_network: bool,
+    organization: usize,
+    network: usize,
 }
 
 struct Place<J> {
@@ -77,7 +97,7 @@ struct Place<J> {
 impl<J> FairQueue<J> {
     /// An empty queue with room for so many jobs.
     pub(super) fn new(room: usize) -> Self {
-        Self { room, held: 0, last: Ticket(0), turns: 0, organizations: VecDeque::new(), networks: HashMap::new() }
+        Self { room, held: 0, last: Ticket(0), turns: 0, organizations: VecDeque::new(), networks: HashMap::new(), shared: 0 }
     }
 
     /// How many jobs wait.
@@ -89,59 +109,88 @@ impl<J> FairQueue<J> {
     pub(super) fn join(&mut self, share: &QueueShare, job: J) -> Option<Joined<J>> {
         let given_up = if self.held < self.room { None } else { Some(self.give_up_for(share)?) };
         self.last.0 += 1;
-        let ticket = self.last;
+        let (ticket, turns) = (self.last, self.turns);
         let organization = self.organization(share.organization());
         organization.held += 1;
-        organization.network(share.origin()).places.push_back(Place { ticket, job });
+        let line = organization.network(share.origin(), turns);
+        let is_new = line.places.is_empty();
+        line.places.push_back(Place { ticket, job });
         self.held += 1;
         if let Some(network) = share.origin().in_all() {
-            self.networks.entry(network).or_default().places += 1;
+            let held = self.networks.entry(network).or_insert(Held { places: 0, lines: 0, since: turns });
+            held.places += 1;
+            if is_new {
+                held.lines += 1;
+                self.shared += usize::from(held.lines == 2);
+            }
         }
         Some(Joined { ticket, given_up })
     }
 
-    /// Takes the job whose turn it is.
+    /// Takes the job whose turn it is: of those that have waited as long, the organization's.
     pub(super) fn take(&mut self) -> Option<J> {
-        let (_, organization, network) = self.lines().min_by_key(|(line, ..)| self.waits(line))?;
+        let next = self.of_organization().into_iter().chain(self.of_network()).min_by_key(|turn| turn.since)?;
         self.turns += 1;
-        let mut organization = self.organizations.remove(organization)?;
-        let mut network = organization.networks.remove(network)?;
-        let place = network.places.pop_front()?;
-        let of = network.of;
-        if !network.places.is_empty() {
-            organization.networks.push_back(network);
+        let organization = self.organizations.get_mut(next.organization)?;
+        let mut line = organization.networks.remove(next.network)?;
+        let (of, place) = (line.of, line.places.pop_front()?);
+        let is_over = line.places.is_empty();
+        if !is_over {
+            line.since = self.turns;
+            organization.networks.push_back(line);
         }
         organization.held -= 1;
-        organization.since = self.turns;
-        if organization.held > 0 {
+        if organization.held == 0 {
+            self.organizations.remove(next.organization);
+        } else if !next.is_of_network {
+            let mut organization = self.organizations.remove(next.organization)?;
+            organization.since = self.turns;
             self.organizations.push_back(organization);
         }
-        self.gone(of);
+        self.gone(of, is_over);
         if let Some(held) = of.in_all().and_then(|network| self.networks.get_mut(&network)) {
-            held.served = self.turns;
+            held.since = self.turns;
         }
         Some(place.job)
     }
 
-    /// Since which turn a line waits: since the organization or the network had its last one, whichever was later. Of those that wait as
-    /// long, the one comes first whose network is in no other organization, then the one whose network holds least. A network that is in
-    /// one organization alone never had its turn later than that, so that organizations with networks of their own are served in the order
-    /// in which they stand.
-    fn waits(&self, line: &Line) -> (u64, usize) {
-        let in_all = self.held_by(line.of);
-        (line.since.max(in_all.served), if in_all.places > line.held { in_all.places } else { 0 })
+    /// The turn of the organization that has waited longest, and in it of the network that has, of those that are in no other.
+    fn of_organization(&self) -> Option<Next> {
+        self.organizations.iter().enumerate().find_map(|(organization, Organization { since, networks, .. })| {
+            let network = networks.iter().position(|network| !self.is_shared(network.of))?;
+            Some(Next { since: *since, is_of_network: false, organization, network })
+        })
+    }
+
+    /// The turn of the network of several organizations that has waited longest, or holds least of those that have waited as long: where
+    /// it has waited longest.
+    fn of_network(&self) -> Option<Next> {
+        if self.shared == 0 {
+            return None;
+        }
+        let shared = self.lines().filter(|(line, ..)| self.is_shared(line.of));
+        let (line, organization, network) = shared.min_by_key(|(line, ..)| {
+            let in_all = self.held_by(line.of);
+            (in_all.since, in_all.places, line.since)
+        })?;
+        Some(Next { since: self.held_by(line.of).since, is_of_network: true, organization, network })
+    }
+
+    /// Whether a network waits in several organizations.
+    fn is_shared(&self, origin: Origin) -> bool {
+        self.shared > 0 && self.held_by(origin).lines > 1
     }
 
     fn held_by(&self, origin: Origin) -> &Held {
-        const NONE: &Held = &Held { places: 0, served: 0 };
+        const NONE: &Held = &Held { places: 0, lines: 0, since: 0 };
         origin.in_all().and_then(|network| self.networks.get(&network)).unwrap_or(NONE)
     }
 
     /// All lines, in the order of their organizations' turns and of their own in each, with the indexes of both.
     fn lines(&self) -> impl Iterator<Item = (Line, usize, usize)> {
-        self.organizations.iter().enumerate().flat_map(|(organization, Organization { since, networks, .. })| {
-            networks.iter().enumerate().map(move |(index, network)| {
-                (Line { of: network.of, since: *since, held: network.places.len() }, organization, index)
+        self.organizations.iter().enumerate().flat_map(|(organization, Organization { networks, .. })| {
+            networks.iter().enumerate().map(move |(index, Network { of, since, places })| {
+                (Line { of: *of, since: *since, held: places.len() }, organization, index)
             })
         })
     }
@@ -160,8 +209,8 @@ impl<J> FairQueue<J> {
     /// competes with its own network, or with the networks of its own organization, once nobody holds more.
     fn give_up_for(&mut self, share: &QueueShare) -> Option<J> {
         let (largest, most) = largest(self.organizations.iter().map(|organization| organization.held))?;
-        let of_network = self.lines().map(|(line, ..)| self.held_by(line.of).places).max().unwrap_or(0);
         let own_network = self.held_by(share.origin()).places;
+        let of_network = self.networks.values().map(|held| held.places).max().unwrap_or(0);
         if own_network >= most.max(of_network) || of_network > most {
             return self.give_up_of_network(share, of_network);
         }
@@ -169,7 +218,7 @@ impl<J> FairQueue<J> {
         let own = own.filter(|own| self.organizations[*own].held == most);
         let loser = own.unwrap_or(largest);
         let networks = &self.organizations[loser].networks;
-        let (network, most) = largest_of(networks)?;
+        let (network, most) = largest(networks.iter().map(|network| network.places.len()))?;
         let held = networks.iter().find(|network| network.of == share.origin()).map_or(0, |network| network.places.len());
         if own.is_some() && held >= most {
             return None;
@@ -194,23 +243,28 @@ impl<J> FairQueue<J> {
         let losing = self.organizations.get_mut(organization)?;
         let line = losing.networks.get_mut(network)?;
         let (of, removed) = (line.of, line.places.remove(place)?);
-        if line.places.is_empty() {
+        let is_over = line.places.is_empty();
+        if is_over {
             losing.networks.remove(network);
         }
         losing.held -= 1;
         if losing.held == 0 {
             self.organizations.remove(organization);
         }
-        self.gone(of);
+        self.gone(of, is_over);
         Some(removed.job)
     }
 
-    /// A place is held no more.
-    fn gone(&mut self, of: Origin) {
+    /// A place is held no more, and with `is_over` the line no more.
+    fn gone(&mut self, of: Origin, is_over: bool) {
         self.held -= 1;
         let Some(network) = of.in_all() else { return };
         if let Some(held) = self.networks.get_mut(&network) {
             held.places -= 1;
+            if is_over {
+                held.lines -= 1;
+                self.shared -= usize::from(held.lines == 1);
+            }
             if held.places == 0 {
                 self.networks.remove(&network);
             }
@@ -227,18 +281,14 @@ impl<J> FairQueue<J> {
 }
 
 impl<J> Organization<J> {
-    fn network(&mut self, of: Origin) -> &mut Network<J> {
+    /// The line of a network, a new one from this turn on.
+    fn network(&mut self, of: Origin, turn: u64) -> &mut Network<J> {
         let index = self.networks.iter().position(|network| network.of == of).unwrap_or_else(|| {
-            self.networks.push_back(Network { of, places: VecDeque::new() });
+            self.networks.push_back(Network { of, since: turn, places: VecDeque::new() });
             self.networks.len() - 1
         });
         &mut self.networks[index]
     }
-}
-
-/// The network that holds most, and how many places.
-fn largest_of<J>(networks: &VecDeque<Network<J>>) -> Option<(usize, usize)> {
-    largest(networks.iter().map(|network| network.places.len()))
 }
 
 /// The index of the largest number, and the number; of several equal ones the last.

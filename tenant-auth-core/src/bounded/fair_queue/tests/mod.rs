@@ -1,5 +1,7 @@
 //! The fair queue, case by case and against a model: a plain list of who waits.
 
+mod shared;
+
 use std::net::IpAddr;
 
 use proptest::prelude::*;
@@ -106,6 +108,28 @@ fn a_full_queue_takes_from_the_network_that_holds_most_in_all_organizations() {
     let again = queue.join(&share_from([203, 0, 1, 7], 150), 150).expect("for its own");
     assert_eq!(again.given_up, Some(97), "not another network's");
     assert!(queue.join(&share_from([203, 0, 1, 7], 150), 150).is_none(), "nobody holds more");
+}
+
+/// Both organizations and the network are served again and again, through other lines.
+#[test]
+fn a_network_of_several_organizations_is_not_passed_over_for_ever() {
+    let mut queue = FairQueue::new(100);
+    let own = |organization: u8| share_from([198, organization, 0, 7], organization);
+    let shared = |organization: u8| share_from([203, 0, 113, 7], organization);
+    for organization in 1..=3 {
+        queue.join(&shared(organization), 100 + organization).expect("there is room");
+    }
+    let mut served = Vec::new();
+    for _ in 0..5 {
+        for organization in 1..=2 {
+            queue.join(&own(organization), organization).expect("there is room");
+        }
+        queue.join(&shared(3), 103).expect("there is room");
+        served.extend([queue.take(), queue.take(), queue.take()].into_iter().flatten());
+    }
+    for organization in 1..=3 {
+        assert!(served.contains(&(100 + organization)), "{organization} waits: {served:?}");
+    }
 }
 
 /// No tenant may steer what counts against other tenants' clients.
