@@ -22,8 +22,8 @@ const MANY: usize = 256;
 /// The turns at one kind of work.
 #[derive(Debug)]
 pub(crate) struct Turns {
-    /// Those of all organizations together, where that is bound.
-    all: Option<Arc<Semaphore>>,
+    /// Those of all organizations together.
+    all: Arc<Semaphore>,
     of_organizations: Mutex<HashMap<OrgId, Weak<Semaphore>>>,
     of_each: usize,
     patience: Duration,
@@ -40,7 +40,7 @@ struct Full {
 /// One turn, given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    _of_all: Option<OwnedSemaphorePermit>,
+    _of_all: OwnedSemaphorePermit,
     _of_organization: OwnedSemaphorePermit,
 }
 
@@ -51,27 +51,28 @@ impl Turns {
     pub(crate) fn of_long_reads(connections: u32) -> Self {
         let all = usize::try_from(connections / 2).unwrap_or(usize::MAX).max(1);
         let full = Full { of_organization: Overload::LongReads, of_all: Overload::LongReadsOfAll };
-        Self::new(Some(all), if all > 2 { 2 } else { 1 }, Duration::from_secs(8), full)
+        Self::new(all, if all > 2 { 2 } else { 1 }, Duration::from_secs(8), full)
     }
 
     /// Lookups of the names of new webhooks. The system's resolver blocks a thread for as long as a name server is silent.
     pub(crate) fn of_name_lookups() -> Self {
         let full = Full { of_organization: Overload::WebhookLookups, of_all: Overload::WebhookLookupsOfAll };
-        Self::new(Some(32), 1, Duration::from_secs(10), full)
+        Self::new(32, 1, Duration::from_secs(10), full)
     }
 
     /// Writes of callers. All those of an organization lock its row, and whoever waits for the row holds a connection: an organization has
-    /// a third of them, rounded up, so that where there are a few its next write comes while one commits. All together are bound by the
-    /// connections. A turn is waited for as long as SQLite's one writer.
+    /// a third of them, rounded up, so that where there are a few its next write comes while one commits. All together leave a quarter of
+    /// them, rounded up, to everything else: whoever signs up a few organizations could hold all otherwise. A turn is waited for as long as
+    /// SQLite's one writer.
     pub(crate) fn of_writes(connections: u32) -> Self {
-        let of_each = usize::try_from(connections.div_ceil(3)).unwrap_or(usize::MAX).max(1);
-        let full = Full { of_organization: Overload::Writes, of_all: Overload::Writes };
-        Self::new(None, of_each, Duration::from_secs(10), full)
+        let turns = |most: u32| usize::try_from(most).unwrap_or(usize::MAX).max(1);
+        let all = turns(connections - connections.div_ceil(4));
+        let full = Full { of_organization: Overload::Writes, of_all: Overload::WritesOfAll };
+        Self::new(all, turns(connections.div_ceil(3)), Duration::from_secs(10), full)
     }
 
-    fn new(all: Option<usize>, of_each: usize, patience: Duration, full: Full) -> Self {
-        let all = all.map(|all| Arc::new(Semaphore::new(all)));
-        Self { all, of_organizations: Mutex::default(), of_each, patience, full }
+    fn new(all: usize, of_each: usize, patience: Duration, full: Full) -> Self {
+        Self { all: Arc::new(Semaphore::new(all)), of_organizations: Mutex::default(), of_each, patience, full }
     }
 
     /// Waits for a turn of this organization.
@@ -85,10 +86,7 @@ impl Turns {
             // First its own: while an organization waits for itself it keeps nobody else waiting.
             let of_organization = own.acquire_owned().await.map_err(Error::internal)?;
             full = self.full.of_all;
-            let of_all = match &self.all {
-                Some(all) => Some(Arc::clone(all).acquire_owned().await.map_err(Error::internal)?),
-                None => None,
-            };
+            let of_all = Arc::clone(&self.all).acquire_owned().await.map_err(Error::internal)?;
             Ok(Turn { _of_all: of_all, _of_organization: of_organization })
         };
         let turn = deadline::wait(self.patience, pin!(waiting)).await;
@@ -148,17 +146,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_organizations_writes_have_a_third_of_the_connections() {
-        for (connections, of_each) in [(0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (10, 4), (30, 10)] {
+    async fn an_organizations_writes_have_a_third_of_the_connections_and_all_leave_a_quarter() {
+        for (connections, of_each, all) in
+            [(0, 1, 1), (1, 1, 1), (2, 1, 1), (3, 1, 2), (4, 2, 3), (6, 2, 4), (8, 3, 6), (10, 4, 7), (30, 10, 22)]
+        {
             let turns = Turns::of_writes(connections);
             let mut taken = Vec::new();
             for _ in 0..of_each {
                 taken.push(turns.turn(&org(1)).await.expect("a turn"));
             }
             assert_eq!(full(turns.turn(&org(1)).await), Some(Overload::Writes), "with {connections}");
-            for other in 2..100 {
-                taken.push(turns.turn(&org(other)).await.expect("another's turn"));
+            for other in of_each..all {
+                taken.push(turns.turn(&org(2 + other)).await.expect("another's turn"));
             }
+            assert_eq!(full(turns.turn(&org(2 + all)).await), Some(Overload::WritesOfAll), "the rest is left, with {connections}");
         }
     }
 

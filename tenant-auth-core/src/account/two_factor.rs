@@ -187,7 +187,8 @@ impl Member {
 
     /// Begins the write in which the attempt is settled as right; `None` when the code is wrong, which undoes that.
     async fn write_with_code(&self, attempt: &Attempt, code: &str) -> Result<Option<Write>, Error> {
-        let mut tx = self.auth.begin_in_turn(self.org_id()).await?;
+        // The organization's turn may be long in coming, and the verdict must not.
+        let mut tx = attempt.judged(self.auth.begin_in_turn(self.org_id())).await?;
         attempt.released(&mut tx).await?;
         let mut write = self.own_write_in(tx).await?;
         let used = use_code(&mut write, self.user_id(), code).await?;

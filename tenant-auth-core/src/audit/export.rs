@@ -81,6 +81,7 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::RateLimited`]; [`Error::Invalid`] for an end before the beginning; those of a right that was lost.
     pub async fn export_audit(&self, range: AuditRange) -> Result<AuditExport, Error> {
+        AUDIT_EXPORTS.refuse_spent_in_organization(self).await?;
         let mut write = self.begin_write().await?;
         AUDIT_EXPORTS.spend_in_organization(&mut write, 1).await?;
         let claim = if self.is_process() { None } else { Some(Claim::take(&mut write.tx, self.auth(), self.org_id()).await?) };

@@ -29,10 +29,12 @@ pub(crate) enum Overload {
     WebhookLookupsOfAll,
     #[error("too many searches of all organizations wait for their turn")]
     LongReadsOfAll,
+    #[error("too many writes of all organizations wait for their turn")]
+    WritesOfAll,
 }
 
 impl Overload {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::InFlight,
         Self::LargeAnswers,
         Self::Passwords,
@@ -45,6 +47,7 @@ impl Overload {
         Self::Writes,
         Self::WebhookLookupsOfAll,
         Self::LongReadsOfAll,
+        Self::WritesOfAll,
     ];
 
     /// Its name in metrics.
@@ -62,6 +65,7 @@ impl Overload {
             Self::Writes => "writes",
             Self::WebhookLookupsOfAll => "webhook_lookups_all",
             Self::LongReadsOfAll => "long_reads_all",
+            Self::WritesOfAll => "writes_all",
         }
     }
 }

@@ -174,6 +174,14 @@ impl Rate {
         }
     }
 
+    /// Refuses a deed of an admin that [`Rate::spend_in_organization`] would refuse, before its write begins; see [`Rate::refuse_spent`].
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when the window is used up.
+    pub(crate) async fn refuse_spent_in_organization(&self, admin: &OrgAdmin) -> Result<(), Error> {
+        if admin.is_process() { Ok(()) } else { self.refuse_spent(admin.auth(), admin.org_id().as_str()).await }
+    }
+
     /// Counts a deed of `whose`.
     ///
     /// # Errors

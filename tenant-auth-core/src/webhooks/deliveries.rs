@@ -49,6 +49,7 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::WebhookDisabled`]; [`Error::RateLimited`] beyond 60 in an hour, and beyond 600 in the organization.
     pub async fn test_webhook(&self, id: &WebhookId) -> Result<DeliveryId, Error> {
+        TEST_DELIVERIES.refuse_spent_in_organization(self).await?;
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
         // The organization's row is locked by `begin_write`, so two requests cannot both pass this count.
@@ -71,6 +72,7 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::WebhookDisabled`]; [`Error::RateLimited`] beyond 600 in an hour in the organization.
     pub async fn redeliver(&self, id: &WebhookId, delivery: &DeliveryId) -> Result<DeliveryId, Error> {
+        REDELIVERIES.refuse_spent_in_organization(self).await?;
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
         let former = write.deliveries().find(self.org_id(), id, delivery).await?.ok_or(Error::NotFound(Thing::Delivery))?;

@@ -10,7 +10,11 @@ use tenant_auth_core::model::Scope;
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
     storage::locks::so_many_wait,
-    support::{account::in_both, authenticator::guarded_member, hooks::run_sql},
+    support::{
+        account::in_both,
+        authenticator::guarded_member,
+        hooks::{ANOTHER, Hook, run_sql},
+    },
 };
 
 scenarios![
@@ -172,10 +176,17 @@ async fn a_change_that_is_refused_waits_for_no_other(app: &App) {
     profile().await.expect(200);
     details().await.expect(200);
     address().await.expect(200);
-    run_sql(app, "UPDATE tenant_auth_throttles SET failures = 2000 WHERE key LIKE '%-changes:%'").await;
+    let hook = Hook::new(&admin, ANOTHER, &["org.updated"]).await;
+    let delivery = hook.test(&admin).await;
+    app.tick().await;
+    hook.redelivering(&admin, &delivery).await.expect(202);
+    let spent = "UPDATE tenant_auth_throttles SET failures = 2000 WHERE key LIKE '%-changes:%' OR key LIKE '%deliveries:%'";
+    run_sql(app, spent).await;
     let held = hold_sql(&url, HOLD_GLOBEX).expect("it is free");
     profile().await.expect_error(429, "rate_limited");
     details().await.expect_error(429, "rate_limited");
     address().await.expect_error(429, "rate_limited");
+    hook.testing(&admin).await.expect_error(429, "rate_limited");
+    hook.redelivering(&admin, &delivery).await.expect_error(429, "rate_limited");
     tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
 }
