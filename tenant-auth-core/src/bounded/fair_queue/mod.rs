@@ -208,7 +208,7 @@ impl<J> FairQueue<J> {
     /// organizations, and of these in the one where it holds most. Where several hold as many, the one that would be served last. A newcomer
     /// competes with its own network, or with the networks of its own organization, once nobody holds more.
     fn give_up_for(&mut self, share: &QueueShare) -> Option<J> {
-        let (largest, most) = largest(self.organizations.iter().map(|organization| organization.held))?;
+        let (greediest, most) = largest(self.organizations.iter().map(|organization| organization.held))?;
         let own_network = self.held_by(share.origin()).places;
         let of_network = self.networks.values().map(|held| held.places).max().unwrap_or(0);
         if own_network >= most.max(of_network) || of_network > most {
@@ -216,7 +216,7 @@ impl<J> FairQueue<J> {
         }
         let own = self.organizations.iter().position(|organization| organization.id == *share.organization());
         let own = own.filter(|own| self.organizations[*own].held == most);
-        let loser = own.unwrap_or(largest);
+        let loser = own.unwrap_or(greediest);
         let networks = &self.organizations[loser].networks;
         let (network, most) = largest(networks.iter().map(|network| network.places.len()))?;
         let held = networks.iter().find(|network| network.of == share.origin()).map_or(0, |network| network.places.len());
