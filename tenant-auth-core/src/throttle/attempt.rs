@@ -92,7 +92,7 @@ impl Attempt {
                 Some(_) => state.window_ends_at().min(now.plus(longest_block(limit))),
             };
             reached |= beyond == Some(0);
-            let counts_until = limit.counts_until(blocked_until);
+            let counts_until = limit.counts_until(now, blocked_until);
             tx.throttles().block(&limit.key, blocked_until, counts_until, window_ends.max(counts_until)).await?;
         }
         Ok(reached)

@@ -21,15 +21,21 @@ pub(super) fn longest_block(limit: &Limit) -> Duration {
 }
 
 impl Limit {
-    /// Until when failures count at least, where one of them blocks until `blocked_until`: a block that doubles is not forgotten with its
-    /// end, but a window later.
-    pub(super) fn counts_until(&self, blocked_until: Timestamp) -> Timestamp {
-        if self.doubling { blocked_until.plus(self.window) } else { blocked_until }
+    /// Until when failures count at least, where the one of `now` blocks until `blocked_until`: a block that doubles, and is as long as
+    /// the window or longer, is not forgotten with its end, but a window later.
+    pub(super) fn counts_until(&self, now: Timestamp, blocked_until: Timestamp) -> Timestamp {
+        let outlasts_window = blocked_until >= now.plus(self.window);
+        if self.doubling && outlasts_window { blocked_until.plus(self.window) } else { blocked_until }
+    }
+
+    /// Until when a failure of `now` counts at most.
+    pub(super) fn counts_at_most_until(&self, now: Timestamp) -> Timestamp {
+        self.counts_until(now, now.plus(longest_block(self))).max(now.plus(self.window))
     }
 
     /// The latest end of a window that counts at `now`. One that ends later was begun before the clock was set back, and is over.
     pub(crate) fn latest_end(&self, now: Timestamp) -> Timestamp {
-        self.counts_until(now.plus(longest_block(self))).plus(CLOCKS_DIFFER)
+        self.counts_at_most_until(now).plus(CLOCKS_DIFFER)
     }
 }
 

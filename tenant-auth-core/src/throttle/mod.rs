@@ -124,7 +124,7 @@ impl TenantAuth {
             let longest = now.plus(longest_block(limit));
             if until > longest {
                 let mut tx = self.begin().await?;
-                tx.throttles().cut_block(&limit.key, longest, limit.counts_until(longest)).await?;
+                tx.throttles().cut_block(&limit.key, longest, limit.counts_at_most_until(now)).await?;
                 tx.commit().await?;
             }
             wait = wait.max(Some(until.min(longest).since(now)));

@@ -11,7 +11,8 @@ scenarios![
     the_fifth_wrong_password_is_401_and_the_sixth_try_429,
     the_right_password_makes_no_difference_then,
     the_wait_doubles_to_a_quarter_of_an_hour,
-    a_wait_is_forgotten_a_quarter_of_an_hour_after_its_end,
+    a_quarter_of_an_hour_without_a_failure_forgets_a_wait,
+    a_wait_as_long_as_the_window_is_forgotten_a_window_after_its_end,
     a_try_during_the_wait_does_not_lengthen_it,
     after_a_quarter_of_an_hour_failures_are_forgotten,
     failures_spread_wider_than_the_window_never_block,
@@ -84,12 +85,26 @@ async fn the_wait_doubles_to_a_quarter_of_an_hour(app: &App) {
     app.member().login().await.expect(200);
 }
 
-async fn a_wait_is_forgotten_a_quarter_of_an_hour_after_its_end(app: &App) {
+async fn a_quarter_of_an_hour_without_a_failure_forgets_a_wait(app: &App) {
     fail(app, 5).await;
-    app.advance(60 + WINDOW - 1);
+    app.advance(WINDOW - 1);
     fail(app, 1).await;
     assert_eq!(expect_blocked(app.member().login().await), 120);
-    app.advance(120 + WINDOW);
+    app.advance(WINDOW);
+    fail(app, 5).await;
+    assert_eq!(expect_blocked(wrong(app).await), 60);
+}
+
+async fn a_wait_as_long_as_the_window_is_forgotten_a_window_after_its_end(app: &App) {
+    fail(app, 5).await;
+    for wait in [60, 120, 240, 480] {
+        app.advance(wait);
+        fail(app, 1).await;
+    }
+    app.advance(2 * WINDOW - 1);
+    fail(app, 1).await;
+    assert_eq!(expect_blocked(wrong(app).await), 900);
+    app.advance(2 * WINDOW);
     fail(app, 5).await;
     assert_eq!(expect_blocked(wrong(app).await), 60);
 }

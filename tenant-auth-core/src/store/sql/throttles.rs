@@ -62,7 +62,8 @@ statements! {
         ON CONFLICT (key) DO UPDATE
            SET failures = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $4 THEN 1 ELSE t.failures + 1 END,
                pending = CASE WHEN t.pending > 0 AND t.pending_since <= $6 THEN t.pending - 1 ELSE t.pending END,
-               window_ends_at = CASE WHEN t.failures = 0 OR t.window_ends_at <= $2 OR t.window_ends_at > $4 THEN $3 ELSE t.window_ends_at END
+               window_ends_at = CASE WHEN t.failures = 0 OR t.window_ends_at <= $2 OR t.window_ends_at > $4 OR t.failures + 1 >= $7 THEN $3
+                                     ELSE t.window_ends_at END
         RETURNING failures, window_ends_at, blocked_until";
     BLOCK = "
         UPDATE tenant_auth_throttles
@@ -208,7 +209,8 @@ impl<L: Link> Throttles<L> {
 }
 
 impl Throttles<&mut Tx> {
-    /// Counts a failure and releases its reservation. The window begins with the first failure.
+    /// Counts a failure and releases its reservation. The window begins with the first failure and, where blocks double, again with
+    /// each failure that blocks.
     pub(crate) async fn fail(
         mut self,
         limit: &Limit,
@@ -217,8 +219,9 @@ impl Throttles<&mut Tx> {
     ) -> Result<Option<ThrottleState>, Error> {
         let (now, window_ends, reserved_at) = (self.0.now(), window_ends.millis(), reserved_at.millis());
         let latest = limit.latest_end(now).millis();
+        let extends_from = if limit.doubling { i64::from(limit.most) } else { i64::MAX };
         let (key, subject) = (limit.key.as_str(), limit.subject.as_deref());
-        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends, latest, subject, reserved_at)
+        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends, latest, subject, reserved_at, extends_from)
     }
 
     /// Blocks the key until `until`; its failures count until `counts_until` at least, and the counter is kept until `forget_at`.

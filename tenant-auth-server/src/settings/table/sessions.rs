@@ -93,7 +93,7 @@ pub(super) const LOGIN: Group = Group {
         Row {
             name: "login_window",
             default: Is("900"),
-            meaning: "Seconds within which failures from one address are counted.",
+            meaning: "Seconds within which failures from one address are counted; after a wait as long as this or longer, from its end on.",
             must: parse::SECONDS,
             read: |to, text| put(&mut to.config.login.window, parse::seconds(text)),
             core: Some(Setting::LoginWindow),
