@@ -2,7 +2,7 @@
 //! so that it costs the same for every address and takes no turn at the database's writer; it leaves a note in this process, and a
 //! moment later the notes about members become events.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use super::{
     limits::{HOUR, account_key, network_of, pair_limit, wide_limits},
@@ -71,24 +71,35 @@ impl TenantAuth {
         Ok(!self.store().read().await?.throttles().blocks(&limits, self.now()).await?.is_empty())
     }
 
-    /// Turns the notes about members into events. One that cannot be told, as while another holds its organization, hinders no other, and
-    /// the next refusal is noted again.
+    /// Turns the notes about members into events. One that cannot be told, as while another holds its organization, hinders none of
+    /// another organization; those of its own, and all while the database is away, are given up with it: the next refusals are noted again.
     ///
     /// # Errors
-    /// [`Error::Unavailable`]: that of the last note that could not be told, or of a database that is away, when the others wait.
+    /// [`Error::Unavailable`]: that of the last note that could not be told.
     pub(crate) async fn tell_blocked_logins(&self) -> Result<(), Error> {
         let logins = self.blocked_logins();
-        logins.begin_to_tell();
-        let mut told = Ok(());
+        let _turn = logins.turn().await;
+        let (mut told, mut is_away, mut held) = (Ok(()), false, HashSet::new());
         while let Some(note) = logins.next() {
             let mark = logins.mark(&note.org.id, &note.whose.key());
-            let telling = match self.member_of(&note).await? {
-                Some(member) => self.tell_blocked(note, &member).await,
-                None => Ok(()),
+            if is_away || held.contains(&note.org.id) {
+                continue;
+            }
+            let org = note.org.id.clone();
+            let telling = match self.member_of(&note).await {
+                Ok(Some(member)) => self.tell_blocked(note, &member).await,
+                Ok(None) => Ok(()),
+                Err(error) => {
+                    is_away = true;
+                    Err(error)
+                }
             };
             match telling {
                 Ok(()) => mark.stays(),
-                Err(error) => told = Err(error),
+                Err(error) => {
+                    held.insert(org);
+                    told = Err(error);
+                }
             }
         }
         told
@@ -120,5 +131,50 @@ impl TenantAuth {
         let data = LoginBlockedData::of(member, note.until);
         tx.push(Event::new(EventKind::LoginBlocked, &*note.org, Actor::System, &data)?.of_request(note.request));
         tx.commit().await
+    }
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::{id::UserId, testing::TestAuth};
+
+    fn note(test: &TestAuth, user: &str) -> BlockedLogin {
+        let org = Arc::new(test.org.organization().clone());
+        let request = Client::default().request_in(&org.id, None);
+        BlockedLogin { org, whose: Whose::Account(UserId::from_stored(user)), until: test.auth.now().plus(HOUR), request }
+    }
+
+    #[tokio::test]
+    async fn one_at_a_time_tells_the_notes_and_those_that_are_kept_meanwhile() {
+        let test = TestAuth::new().await;
+        let logins = test.auth.blocked_logins();
+        assert!(logins.keep(note(&test, "usr_1")), "nobody tells them");
+        let turn = logins.turn().await;
+        let mut telling = Box::pin(test.auth.tell_blocked_logins());
+        tokio::select! {
+            biased;
+            _ = &mut telling => panic!("somebody else is at it"),
+            () = std::future::ready(()) => {}
+        }
+        assert!(logins.next().is_some() && !logins.keep(note(&test, "usr_2")), "whoever is at it tells it");
+        drop(turn);
+        telling.await.expect("they are nobody's");
+        assert!(logins.keep(note(&test, "usr_3")), "all were told");
+    }
+
+    #[tokio::test]
+    async fn what_a_database_that_is_away_lets_nobody_tell_is_news_again() {
+        let test = TestAuth::new().await;
+        let (logins, now) = (test.auth.blocked_logins(), test.auth.now());
+        let is_news = |user: &str| logins.is_news(&test.org.organization().id, user, now, now.plus(HOUR));
+        for user in ["usr_1", "usr_2", "usr_3"] {
+            assert!(is_news(user));
+            logins.keep(note(&test, user));
+        }
+        test.auth.store().close().await;
+        test.auth.tell_blocked_logins().await.expect_err("nothing can be read");
+        assert!(["usr_1", "usr_2", "usr_3"].into_iter().all(is_news));
+        assert!(logins.keep(note(&test, "usr_1")), "nobody tells them any more");
     }
 }

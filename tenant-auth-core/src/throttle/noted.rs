@@ -19,13 +19,17 @@ const MOST: usize = 10_000;
 
 /// The notes of this process.
 #[derive(Debug, Default)]
-pub(crate) struct BlockedLogins(Mutex<Notes>);
+pub(crate) struct BlockedLogins {
+    notes: Mutex<Notes>,
+    turn: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug, Default)]
 struct Notes {
     waiting: VecDeque<BlockedLogin>,
     /// Until when a further refusal is no news, by organization and key of the account.
     noted: HashMap<(OrgId, String), Timestamp>,
+    /// Whether somebody tells the notes, or is about to.
     is_scheduled: bool,
 }
 
@@ -72,25 +76,30 @@ impl BlockedLogins {
         Mark { logins: self, noted: Some((org.clone(), key.to_owned())) }
     }
 
-    /// Keeps a note; `true` when nobody is about to tell the notes.
+    /// Keeps a note; `true` when nobody tells the notes, or is about to.
     pub(super) fn keep(&self, note: BlockedLogin) -> bool {
         let mut notes = self.notes();
         notes.waiting.push_back(note);
         !std::mem::replace(&mut notes.is_scheduled, true)
     }
 
-    /// Says that the notes are told now: whoever keeps another has it told.
-    pub(super) fn begin_to_tell(&self) {
-        self.notes().is_scheduled = false;
+    /// Waits for the turn to tell the notes. One at a time has it, so that an organization that is held keeps one connection waiting.
+    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
-    /// The next note to be told. The others stay, whatever becomes of it.
+    /// The next note to be told. Where there is none, nobody tells them any more: whoever keeps another has it told.
     pub(super) fn next(&self) -> Option<BlockedLogin> {
-        self.notes().waiting.pop_front()
+        let mut notes = self.notes();
+        let next = notes.waiting.pop_front();
+        if next.is_none() {
+            notes.is_scheduled = false;
+        }
+        next
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -81,9 +81,10 @@ impl Worker {
     /// [`Mailer::time_limit`]: crate::ports::Mailer::time_limit
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the database is away; what could not be delivered or sent is no error.
+    /// [`Error::Unavailable`] when the database is away, and at the end of the round when an organization could not be told of a blocked
+    /// login, as while it is held; what could not be delivered or sent is no error.
     pub async fn tick(&self) -> Result<(), Error> {
-        self.auth.tell_blocked_logins().await?;
+        let told = self.auth.tell_blocked_logins().await;
         Dispatcher::new(&self.auth).drain().await?;
         self.auth.worked(WorkerLoop::Deliveries);
         while self.fulfil_some().await? {}
@@ -91,7 +92,8 @@ impl Worker {
         Post::new(&self.auth).drain().await?;
         self.auth.worked(WorkerLoop::Mails);
         self.remove().await?;
-        self.sweep().await
+        self.sweep().await?;
+        told
     }
 
     async fn sweep_until(&self, shutdown: impl Future<Output = ()>) {

@@ -8,7 +8,11 @@ use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios, shape};
 
 use crate::suite::{
     storage::locks::{HOLD_CHAIN, holding},
-    support::{authenticator::guarded_member, hooks::texts_in, listener::Listener},
+    support::{
+        authenticator::guarded_member,
+        hooks::{Hook, RECEIVER, texts_in},
+        listener::Listener,
+    },
 };
 
 scenarios![
@@ -128,10 +132,14 @@ async fn one_that_cannot_be_told_hinders_no_other_and_is_noted_again(app: &App) 
         !texts_in(app, &format!("{kept} WHERE e.kind = 'login.blocked' AND o.slug = '{slug}'")).await.is_empty()
     };
     let (member, other) = (app.member(), app.other_org().member());
+    let greta = app.other_org().admin().logged_in().await;
+    let hook = Hook::new(&greta, RECEIVER, &["org.updated"]).await;
+    hook.test(&greta).await;
     let chain = holding(&url, HOLD_CHAIN, "acme").await;
     blocked(app, member.email()).await;
     blocked_by(&app.other_org().anonymous(), other.email()).await;
     drop(app.auth.worker().tick().await); // unless it was told without being asked to by now
+    assert!(!hook.sent(app).is_empty(), "the rest of the round is done");
     while !is_told("globex").await {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
