@@ -196,7 +196,7 @@ impl TenantAuth {
                 tx.commit().await
             };
             if let Err(error) = written.await {
-                auth.key_uses().forget(&key, now);
+                auth.key_uses().failed(&key, now, auth.now());
                 tracing::debug!(key = %key, error = %error.causes(), "the use of a key was not written");
             }
         };

@@ -6,6 +6,8 @@ use std::{collections::HashMap, sync::Mutex, sync::PoisonError, time::Duration};
 use crate::{id::KeyId, time::Timestamp};
 
 const WITHIN: Duration = Duration::from_secs(60);
+/// How long after a failure nothing more is written of a key: a database that is busy gets no write with every request.
+const PAUSE: Duration = Duration::from_secs(5);
 
 /// The last use that this process has written, by key. Only genuine keys get here, so the map is at most as large as the number of
 /// keys in use.
@@ -29,11 +31,11 @@ impl KeyUses {
         true
     }
 
-    /// The use at this time could not be written: the next one is news.
-    pub(super) fn forget(&self, key: &KeyId, at: Timestamp) {
+    /// The use `at` this time could not be written, as was found `now`: one after a pause is news.
+    pub(super) fn failed(&self, key: &KeyId, at: Timestamp, now: Timestamp) {
         let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if written.get(key) == Some(&at) {
-            written.remove(key);
+        if let Some(known) = written.get_mut(key).filter(|known| **known == at) {
+            *known = now.plus(PAUSE).minus(WITHIN);
         }
     }
 }
@@ -53,13 +55,14 @@ mod tests {
     }
 
     #[test]
-    fn a_use_that_was_not_written_leaves_the_next_one_news() {
+    fn after_a_use_that_was_not_written_one_after_a_pause_is_news() {
         let (uses, key) = (KeyUses::default(), "key_01k9f3s8v6q2w4x7y9z0a1b2c3".parse().expect("an id"));
         let noon = Timestamp::from_secs(1_800_000_000);
         assert!(uses.is_news(&key, None, noon));
-        uses.forget(&key, noon.minus(WITHIN));
-        assert!(!uses.is_news(&key, None, noon), "that was another one");
-        uses.forget(&key, noon);
-        assert!(uses.is_news(&key, None, noon));
+        uses.failed(&key, noon.minus(WITHIN), noon);
+        assert!(!uses.is_news(&key, None, noon.plus(PAUSE)), "that was another one");
+        uses.failed(&key, noon, noon.plus(PAUSE));
+        let is_news = |now: Timestamp| uses.is_news(&key, None, now);
+        assert!(!is_news(noon.plus(PAUSE)) && !is_news(noon.plus(PAUSE * 3 / 2)) && is_news(noon.plus(PAUSE * 2)));
     }
 }

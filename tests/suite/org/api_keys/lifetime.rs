@@ -162,6 +162,7 @@ async fn a_use_that_could_not_be_written_is_made_up_for_by_the_next(app: &App) {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
+    app.advance(5);
     assert!(app.key_works(&key).await);
     until_used(app, &api_key, |_| true).await;
 }
