@@ -74,7 +74,7 @@ impl Dispatcher {
             look: Look::default(),
             outcomes: Vec::new(),
             given_back: Vec::new(),
-            disablings: Disablings::default(),
+            disablings: Disablings::new(auth),
             record_at: None,
             look_at: now,
             retry_at: None,

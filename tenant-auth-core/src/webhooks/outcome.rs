@@ -32,8 +32,10 @@ use crate::{
 /// How long an endpoint fails before it is disabled (behaviour.md, B105).
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(120 * 3_600);
 
-/// How many webhooks are disabled at once: each waits with a connection of its own.
-const AT_ONCE: usize = 2;
+/// How many webhooks are disabled at once at most: each waits with a connection of its own.
+const AT_ONCE: u32 = 2;
+/// Of so many connections one may wait so.
+const ONE_OF: u32 = 4;
 /// How many webhooks may be about to be disabled.
 const MOST: usize = 1_000;
 
@@ -59,7 +61,7 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<Ve
     }
     let mut tx = auth.begin().await?;
     let now = tx.now();
-    let vitals = endpoints.iter().map(|(webhook, health)| Vital { webhook, is_failing: !health.succeeded });
+    let vitals = endpoints.iter().map(|(webhook, health)| Vital { webhook, is_failing: health.is_failing() });
     tx.delivery_queue().mark(&vitals.collect::<Vec<_>>()).await?;
     let judged = outcomes.iter().map(|Outcome { claim, attempted, .. }| Judged { claim, attempted: *attempted });
     tx.delivery_queue().record(judged).await?;
@@ -75,13 +77,17 @@ pub(super) struct Disablings {
     webhooks: HashMap<TaskId, WebhookId>,
 }
 
-impl Default for Disablings {
-    fn default() -> Self {
-        Self { turns: Arc::new(Semaphore::new(AT_ONCE)), tasks: JoinSet::new(), webhooks: HashMap::new() }
-    }
+/// How many webhooks are disabled at once with so many connections.
+fn turns(connections: u32) -> usize {
+    (connections / ONE_OF).clamp(1, AT_ONCE) as usize
 }
 
 impl Disablings {
+    pub(super) fn new(auth: &TenantAuth) -> Self {
+        let turns = Semaphore::new(turns(auth.store().connections()));
+        Self { turns: Arc::new(turns), tasks: JoinSet::new(), webhooks: HashMap::new() }
+    }
+
     /// Begins to disable webhooks. One that is being disabled, or finds too many before it, is left to its next attempt that fails.
     pub(super) fn begin(&mut self, auth: &TenantAuth, hopeless: Vec<Hopeless>) {
         while let Some(ended) = self.tasks.try_join_next_with_id() {
@@ -167,6 +173,11 @@ fn counted(attempted: &Attempted) -> DeliveryOutcome {
 }
 
 impl Health {
+    /// An endpoint that is gone fails, whatever else it answered: by that it is told whether it was repaired before it is disabled.
+    fn is_failing(&self) -> bool {
+        !self.succeeded || self.gone
+    }
+
     fn hopeless(&self, now: Timestamp) -> Option<DisableReason> {
         let failed_for = self.called.webhook.failing_since.map_or(Duration::ZERO, |since| now.since(since));
         match self {
@@ -177,13 +188,15 @@ impl Health {
     }
 }
 
-/// Disables a webhook, unless its URL or its health has changed since the attempt.
+/// Disables a webhook, unless its URL has changed since the attempt, it was enabled anew or it has answered.
 async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> Result<(), Error> {
     let mut tx = auth.begin().await?;
     let Some(org) = tx.organizations().lock(&called.org_id).await? else { return Ok(()) };
     // The row is held because another worker may record a success at the same time.
     let Some(mut webhook) = tx.webhooks().hold(&called.org_id, &called.id).await? else { return Ok(()) };
-    let healed = reason == DisableReason::Failing && webhook.failing_since != called.failing_since;
+    // One that is gone may not have failed before that attempt.
+    let healed =
+        webhook.failing_since.is_none() || reason == DisableReason::Failing && webhook.failing_since != called.failing_since;
     if webhook.status == WebhookStatus::Disabled || webhook.url != called.url || healed {
         return Ok(());
     }
@@ -202,4 +215,57 @@ async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> 
     tx.commit().await?;
     tracing::warn!(webhook = %webhook.id, organization_id = %org.id, ?reason, "a webhook was disabled");
     Ok(())
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use crate::{
+        model::EventSelection,
+        testing::TestAuth,
+        webhooks::{NewWebhook, WebhookUpdate},
+    };
+
+    #[test]
+    fn a_small_pool_has_one_connection_that_waits_to_disable() {
+        assert_eq!([1, 4, 7, 8, 100].map(turns), [1, 1, 1, 2, 2]);
+    }
+
+    #[tokio::test]
+    async fn a_webhook_that_was_enabled_anew_or_answered_is_not_disabled() {
+        let test = TestAuth::new().await;
+        test.resolver.answer("hooks.acme.example", [Ipv4Addr::new(93, 184, 216, 34).into()]);
+        let admin = test.org_admin().await;
+        let events = EventSelection::parse(&["org.updated"]).expect("a kind");
+        let new = NewWebhook { url: "https://hooks.acme.example/inbox".to_owned(), events, description: Default::default() };
+        let called = admin.create_webhook(new).await.expect("a public target").webhook;
+        let fails = async |health: Health| {
+            let mut tx = test.auth.begin().await.expect("the writer");
+            let vital = Vital { webhook: &called.id, is_failing: health.is_failing() };
+            tx.delivery_queue().mark(&[vital]).await.expect("an answer");
+            tx.commit().await.expect("commits");
+        };
+        let health = |succeeded: bool, gone: bool| Health {
+            called: Arc::new(Endpoint { webhook: called.clone(), secrets: Vec::new() }),
+            succeeded,
+            gone,
+        };
+        let status_then = async || {
+            disable(&test.auth, &called, DisableReason::Gone).await.expect("an answer");
+            admin.webhook(&called.id).await.expect("it is there").status
+        };
+        fails(health(false, true)).await;
+        for status in [WebhookStatus::Disabled, WebhookStatus::Active] {
+            let update = WebhookUpdate { status: Some(status), ..WebhookUpdate::default() };
+            admin.update_webhook(&called.id, update).await.expect("a change");
+        }
+        assert_eq!(status_then().await, WebhookStatus::Active, "enabled anew");
+        fails(health(false, true)).await;
+        fails(health(true, false)).await;
+        assert_eq!(status_then().await, WebhookStatus::Active, "it has answered");
+        fails(health(true, true)).await;
+        assert_eq!(status_then().await, WebhookStatus::Disabled, "gone beside an answer of before");
+    }
 }
