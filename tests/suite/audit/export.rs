@@ -195,9 +195,12 @@ async fn one_export_at_a_time_and_none_that_died_is_in_the_way(app: &App) {
     let again = app.admin().logged_in().await;
     export(&again, json!({})).await.expect(200);
     export(&again, json!({})).await.expect(200);
-    let until = app.clock.now().plus(Duration::from_secs(24 * 3_600)).millis();
+    let until = app.clock.now().plus(Duration::from_secs(1_800)).millis();
     let ahead = format!("INSERT INTO tenant_auth_audit_exports (org_id, token, held_until) VALUES ('{org}', 'ahead', {until})");
     run_sql(app, &ahead).await;
+    export(&again, json!({})).await.expect_error(429, "rate_limited"); // clocks differ
+    let until = app.clock.now().plus(Duration::from_secs(24 * 3_600)).millis();
+    run_sql(app, &format!("UPDATE tenant_auth_audit_exports SET held_until = {until}")).await;
     export(&again, json!({})).await.expect(200); // no lease of now ends then: the clock was ahead
     let held = texts_in(app, "SELECT token FROM tenant_auth_audit_exports").await;
     assert!(held.is_empty(), "an export that has ended holds nothing: {held:?}");

@@ -7,13 +7,14 @@ use crate::{
         Link, Tx,
         dialect::{execute, fetch_scalar, statements},
     },
-    time::{CLOCKS_DIFFER, Timestamp},
+    time::{HOUR, Timestamp},
 };
 
 pub(crate) struct AuditExports<L>(pub(in crate::store) L);
 
 statements! {
-    // A lease that ends later than one of now could is of a clock that was ahead.
+    // A lease that ends an hour later than one of now could is of a clock that was ahead; one that ends a little later is that of a server
+    // whose clock differs, and of an export that is being written.
     TAKE = "
         INSERT INTO tenant_auth_audit_exports (org_id, token, held_until)
         VALUES ($1, $2, $3)
@@ -34,7 +35,7 @@ impl<L: Link> AuditExports<L> {
 impl AuditExports<&mut Tx> {
     /// Takes the claim; `false` while another export has it.
     pub(crate) async fn take(mut self, org: &OrgId, token: &str, until: Timestamp) -> Result<bool, Error> {
-        let (now, latest) = (self.0.now(), until.plus(CLOCKS_DIFFER));
+        let (now, latest) = (self.0.now(), until.plus(HOUR));
         Ok(execute!(self.0, TAKE, org.as_str(), token, until.millis(), now.millis(), latest.millis())? == 1)
     }
 

@@ -9,7 +9,7 @@ use crate::{
         Link, Tx,
         dialect::{execute, fetch_optional, fetch_scalars, row, statements},
     },
-    time::{CLOCKS_DIFFER, DAY, Timestamp},
+    time::{DAY, HOUR, Timestamp},
 };
 
 pub(crate) struct Checkpoints<L>(pub(in crate::store) L);
@@ -52,9 +52,10 @@ impl CheckpointState {
     }
 }
 
-/// Until when a signature is a day old, and after when it is one of the future.
+/// Until when a signature is a day old, and after when it is one of the future: that of a clock that is ahead by more than an hour, so that
+/// servers whose clocks differ do not sign in turn.
 fn bounds(now: Timestamp) -> (i64, i64) {
-    (now.minus(DAY).millis(), now.plus(CLOCKS_DIFFER).millis())
+    (now.minus(DAY).millis(), now.plus(HOUR).millis())
 }
 
 impl<L: Link> Checkpoints<L> {
