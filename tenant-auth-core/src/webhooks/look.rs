@@ -122,7 +122,9 @@ impl Look {
         let mut due = reader.delivery_queue().due_endpoints(now, &self.after, ENDPOINTS).await?;
         if due.len() < ENDPOINTS && !self.after.is_empty() {
             let others = reader.delivery_queue().due_endpoints(now, "", ENDPOINTS - due.len()).await?;
-            due.extend(others.into_iter().filter(|endpoint| endpoint.id.as_str() <= self.after.as_str()));
+            // By id: the database may sort otherwise than by bytes.
+            let others: Vec<_> = others.into_iter().filter(|other| due.iter().all(|known| known.id != other.id)).collect();
+            due.extend(others);
         }
         self.rests_until = Some(began + began.elapsed() * (1 + REST));
         Ok(due)
