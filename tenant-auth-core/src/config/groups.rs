@@ -38,7 +38,8 @@ pub struct Sessions {
 pub struct LoginLimits {
     /// Failed logins to one account from one address before that address is blocked from the account. At least 1; default 5.
     pub max_failures: u32,
-    /// The time in which failures from one address are counted; after a wait as long as this or longer, from its end on. At least 1 s; default 15 minutes.
+    /// The time in which failures from one address are counted; after a wait as long as this or longer, from its end on. At least 1 s;
+    /// default 15 minutes.
     pub window: Duration,
     /// Failed logins from one address (IPv6: one /64) within the window, over all accounts. At least 1; default 50.
     pub max_failures_per_ip: u32,
