@@ -161,6 +161,8 @@ mod tests {
         drop(turn);
         telling.await.expect("they are nobody's");
         assert!(logins.keep(note(&test, "usr_3")), "all were told");
+        drop(logins.turn().await);
+        assert!(logins.keep(note(&test, "usr_4")), "whoever was at it ended early");
     }
 
     #[tokio::test]

@@ -84,8 +84,8 @@ impl BlockedLogins {
     }
 
     /// Waits for the turn to tell the notes. One at a time has it, so that an organization that is held keeps one connection waiting.
-    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.turn.lock().await
+    pub(super) async fn turn(&self) -> Turn<'_> {
+        Turn { _alone: self.turn.lock().await, logins: self }
     }
 
     /// The next note to be told. Where there is none, nobody tells them any more: whoever keeps another has it told.
@@ -100,6 +100,20 @@ impl BlockedLogins {
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The turn to tell the notes.
+#[must_use = "dropped at once it keeps nobody from telling"]
+pub(super) struct Turn<'n> {
+    logins: &'n BlockedLogins,
+    _alone: tokio::sync::MutexGuard<'n, ()>,
+}
+
+impl Drop for Turn<'_> {
+    /// Where it ends early, as by a panic, nobody tells what waits.
+    fn drop(&mut self) {
+        self.logins.notes().is_scheduled = false;
     }
 }
 
