@@ -97,7 +97,7 @@ impl Tenant {
     /// `None` when the code is wrong, or the login is gone.
     async fn try_code(&self, login: &PendingLogin, attempt: &Attempt, code: &str) -> Result<Option<Opened>, Error> {
         let mut tx = self.auth.begin().await?;
-        let Some(account) = tx.users().find(&login.user_id).await?.filter(|account| account.epoch == login.user_epoch) else {
+        let Some(mut account) = tx.users().find(&login.user_id).await?.filter(|account| account.epoch == login.user_epoch) else {
             return Ok(None);
         };
         let client = client_of(self, login);
@@ -108,6 +108,10 @@ impl Tenant {
             // Every organization of the person is told of a recovery code; who tells others holds the one of the session.
             tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
             hold_account(&mut tx, &login.user_id).await?;
+            // Read again while it is held: what is told of the person comes after every change that is told.
+            let held = tx.users().find(&login.user_id).await?.filter(|account| account.epoch == login.user_epoch);
+            let Some(held) = held else { return Ok(None) };
+            account = held;
         }
         let Some(membership) = tx.members().hold(&self.org.id, &login.user_id).await? else { return Ok(None) };
         if !tx.users().hold_at(&login.user_id, login.user_epoch).await? {

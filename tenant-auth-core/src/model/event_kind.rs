@@ -193,7 +193,6 @@ impl EventKind {
     }
 
     /// Whether the event tells of the life of a webhook, as an org_admin shapes it.
-    #[cfg(feature = "service")]
     pub(crate) const fn is_of_a_webhooks_life(self) -> bool {
         matches!(self, Self::WebhookCreated | Self::WebhookUpdated | Self::WebhookDeleted | Self::WebhookSecretRotated)
     }

@@ -58,7 +58,10 @@ impl OperatorWrite {
             self.tell(EventKind::OrgSuspended, &deleted, &org)?;
         }
         self.tell_of_deletion(EventKind::OrgDeletionScheduled, &deleted)?;
-        self.tx.record(self.actor.clone(), DeploymentDeed::DeletionScheduled { org: (&org).into(), at });
+        // What the system orders at once is told with its removal; of others' orders the removal does not name the author.
+        if !waits.is_zero() || !matches!(self.actor, Actor::System) {
+            self.tx.record(self.actor.clone(), DeploymentDeed::DeletionScheduled { org: (&org).into(), at });
+        }
         self.tx.removals().schedule(&org.id, at, waits <= REMINDED_BEFORE).await?;
         let notice = Letter::DeletionScheduled { organization: &org.name, at, is_over: waits.is_zero() };
         mail::tell_admins(&mut self.tx, &org.id, &notice).await?;

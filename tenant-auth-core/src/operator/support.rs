@@ -37,6 +37,8 @@ pub struct AccountMembership {
     pub org_id: OrgId,
     /// What it is called by.
     pub slug: Slug,
+    /// Whether anybody is let in there.
+    pub org_status: Status,
     /// The role there.
     pub role: Role,
     /// Whether the person is let in there.
@@ -99,7 +101,8 @@ impl Operator {
         for org in tx.users().organizations_of(&user.id).await? {
             if let Some(member) = tx.members().find(&org.id, &user.id).await? {
                 let (role, status) = (member.membership.role, member.membership.status);
-                memberships.push(AccountMembership { org_id: org.id, slug: org.slug, role, status });
+                let org_status = tx.organizations().find(&org.id).await?.map_or(Status::Suspended, |org| org.status);
+                memberships.push(AccountMembership { org_id: org.id, slug: org.slug, org_status, role, status });
             }
         }
         let now = tx.now();
@@ -120,11 +123,11 @@ impl Operator {
         let mut tx = self.auth.begin().await?;
         let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
         forgive_passwords(&mut tx, email).await?;
+        tx.record(Actor::System, DeploymentDeed::UserUnlocked(user.id.clone()));
         tx.commit().await?;
         // By itself: all counters of one transaction are locked in the order of their keys.
         let mut tx = self.auth.begin().await?;
         forgive_codes(&mut tx, &user.id).await?;
-        tx.record(Actor::System, DeploymentDeed::UserUnlocked(user.id.clone()));
         tx.commit().await?;
         Ok(user)
     }

@@ -46,7 +46,7 @@ pub struct OrganizationUpdate {
 pub(crate) const MOST_ORIGINS: usize = 50;
 
 impl OrgAdmin {
-    /// Changes the organization's details. What changes nothing is told to nobody.
+    /// Changes the organization's details.
     ///
     /// # Errors
     /// [`Error::Invalid`] for more than 50 origins; [`Error::AdminRequired`], [`Error::SessionRequired`], [`Error::Suspended`] or
@@ -70,13 +70,11 @@ impl OrgAdmin {
         org.name = update.name.unwrap_or(org.name);
         org.app_url = update.app_url.apply(org.app_url);
         org.allowed_origins = update.allowed_origins.apply(Some(org.allowed_origins)).unwrap_or_default();
-        if details(&org) != details(&previous) {
-            if !only_takes_away(&org, &previous) {
-                write.spend_log_bytes(told_of(&org) + told_of(&previous)).await?;
-            }
-            write.organizations().update(&org, &previous).await?;
-            write.push(EventKind::OrgUpdated, &OrgDetailsData::changed(&org, &previous))?;
+        if !only_takes_away(&org, &previous) {
+            write.spend_log_bytes(told_of(&org) + told_of(&previous)).await?;
         }
+        write.organizations().update(&org, &previous).await?;
+        write.push(EventKind::OrgUpdated, &OrgDetailsData::changed(&org, &previous))?;
         write.commit().await?;
         Ok(org)
     }
@@ -97,9 +95,4 @@ fn told_of(org: &Organization) -> usize {
     let app_url = org.app_url.as_ref().map_or(0, |url| url.as_str().len());
     let origins = org.allowed_origins.iter().map(|origin| origin.as_str().len());
     org.name.as_str().len() + app_url + origins.sum::<usize>()
-}
-
-/// What an update may change.
-fn details(org: &Organization) -> (&DisplayName, Option<&AppUrl>, &[Origin]) {
-    (&org.name, org.app_url.as_ref(), org.allowed_origins.as_slice())
 }

@@ -234,18 +234,16 @@ async fn count_for_product(tx: &mut Tx, actor: &Actor) -> Result<(), Error> {
     if let Actor::DeploymentKey(_) = actor { DEPLOYMENT_INVITES.spend(tx, "all").await } else { Ok(()) }
 }
 
-/// Counts an invitation mail by whoever has an org_admin's right: by its address, and those of an organization that anybody may have made.
-/// Such organizations share the day's count of an address, for many are made soon; another's own mails keep nobody else from inviting a
-/// person. The rates' rows are taken after every other lock (lock order), by their keys.
+/// Counts an invitation mail of an organization that anybody may have made: by its address, and in all. Such organizations share the day's
+/// count of an address, for many are made soon. The rates' rows are taken after every other lock (lock order), by their keys.
 async fn count_for_admins(tx: &mut Tx, org: &Organization, recipient: &Email, by: InvitedBy) -> Result<(), Error> {
-    if by == InvitedBy::Operator {
+    if by == InvitedBy::Operator || org.is_trusted {
         return Ok(());
     }
     let recipient = account_key(recipient);
-    let of_the_day = if org.is_trusted { org.id.as_str() } else { "newcomers" };
-    INVITES_TO_ADDRESS_A_DAY.spend(tx, &format!("{of_the_day}:{recipient}")).await?;
+    INVITES_TO_ADDRESS_A_DAY.spend(tx, &format!("newcomers:{recipient}")).await?;
     INVITES_TO_ADDRESS.spend(tx, &format!("{}:{recipient}", org.id)).await?;
-    if org.is_trusted { Ok(()) } else { NEWCOMERS_INVITES.spend(tx, org.id.as_str()).await }
+    NEWCOMERS_INVITES.spend(tx, org.id.as_str()).await
 }
 
 /// Writes the mail of an invite to the outbox, within the rate limit; with the digest that says to which form of the address it goes. Where

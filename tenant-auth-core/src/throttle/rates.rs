@@ -50,10 +50,13 @@ pub(crate) fn sign_ups_of_deployment(config: &Config) -> Rate {
     Rate { name: "sign-ups-day", most: config.sign_up.per_day, window: DAY }
 }
 
+/// So many links to sign up with are mailed in an hour, however few organizations may be made.
+const LEAST_SIGN_UP_MAILS: u32 = 10;
+
 /// Links to sign up with that are mailed, by deployment: twice as many an hour as organizations a day. Beyond, requests wait (behaviour.md,
 /// B302).
 pub(crate) fn sign_up_mails_of_deployment(config: &Config) -> Rate {
-    Rate { name: "sign-up-mails", most: config.sign_up.per_day.saturating_mul(2), window: HOUR }
+    Rate { name: "sign-up-mails", most: config.sign_up.per_day.saturating_mul(2).max(LEAST_SIGN_UP_MAILS), window: HOUR }
 }
 
 /// Refused sign-ups that the deployment's own log tells, by client network (behaviour.md, B267).
@@ -98,7 +101,7 @@ pub(crate) const NOTICES: Rate = Rate { name: "notices", most: 120, window: HOUR
 pub(crate) const NOTICES_TO_AUTHOR: Rate = Rate { name: "notices-to-author", ..NOTICES };
 
 /// Mails that tell people what they did to their own account, by account and mail: beyond, the mail is left out (behaviour.md, B300).
-pub(crate) const OWN_NOTICES: Rate = Rate { name: "own-notices", most: 5, window: HOUR };
+pub(crate) const OWN_NOTICES: Rate = Rate { name: "own-notices", most: 20, window: HOUR };
 
 /// Deliveries that are made again on request, by organization (behaviour.md, B148).
 pub(crate) const REDELIVERIES: Rate = Rate { name: "redeliveries", most: 600, window: HOUR };

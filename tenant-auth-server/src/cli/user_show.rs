@@ -35,6 +35,7 @@ struct MembershipOutput<'a> {
 struct OrgOutput<'a> {
     id: &'a OrgId,
     slug: &'a Slug,
+    status: Status,
 }
 
 #[derive(Serialize)]
@@ -55,8 +56,8 @@ pub(super) fn print(format: &Format, account: &AccountState) -> Result<(), Failu
     format.print(&output, &text(account))
 }
 
-fn membership(AccountMembership { org_id, slug, role, status, .. }: &AccountMembership) -> MembershipOutput<'_> {
-    MembershipOutput { org: OrgOutput { id: org_id, slug }, role: *role, status: *status }
+fn membership(AccountMembership { org_id, slug, org_status, role, status, .. }: &AccountMembership) -> MembershipOutput<'_> {
+    MembershipOutput { org: OrgOutput { id: org_id, slug, status: *org_status }, role: *role, status: *status }
 }
 
 fn text(account: &AccountState) -> String {
@@ -70,8 +71,9 @@ fn text(account: &AccountState) -> String {
         "{}  {} ({})\nAddress: {address}\nSecond factor: {factor}\nSessions: {}\n",
         user.id, user.email, user.name, account.sessions
     );
-    for AccountMembership { slug, role, status, .. } in &account.memberships {
-        text.push_str(&format!("Organization '{slug}': {}, {}\n", role.as_str(), status.as_str()));
+    for AccountMembership { slug, org_status, role, status, .. } in &account.memberships {
+        let org = if *org_status == Status::Suspended { "; the organization is suspended" } else { "" };
+        text.push_str(&format!("Organization '{slug}': {}, {}{org}\n", role.as_str(), status.as_str()));
     }
     if account.memberships.is_empty() {
         text.push_str("No organization\n");

@@ -5,6 +5,9 @@ use tenant_auth_conformance::{App, Caller, jwt, shape};
 
 use crate::suite::support::hooks::{Hook, event_in};
 
+/// What is done to webhooks is selected by name alone.
+const EVERYTHING: [&str; 5] = ["*", "webhook.created", "webhook.updated", "webhook.deleted", "webhook.secret_rotated"];
+
 /// Hears every event of an organization.
 pub(crate) struct Listener<'a> {
     app: &'a App,
@@ -23,7 +26,7 @@ impl<'a> Listener<'a> {
     /// Hears what happens in the admin's organization from now on.
     pub(crate) async fn at(app: &'a App, admin: &Caller, slug: &str) -> Self {
         app.tick().await;
-        let hook = Hook::new(admin, &format!("https://hooks.example.com/{slug}"), &["*"]).await;
+        let hook = Hook::new(admin, &format!("https://hooks.example.com/{slug}"), &EVERYTHING).await;
         let heard = hook.sent(app).len();
         Self { app, slug: slug.to_owned(), hook, heard, sequence: None }
     }

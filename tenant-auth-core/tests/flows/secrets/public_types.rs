@@ -128,7 +128,7 @@ const HOLD_NONE: [&[&str]; 17] = [
     // Where sealed values stand, and how many there are; how an account stands, one that was given an address, that was deleted, or belongs
     // nowhere.
     &["AccountBlock", "AccountMembership", "AccountState", "AccountWithoutOrganization", "AccountsWithoutOrganization"],
-    &["Blocked", "DeletedUser", "GivenAddress", "RotatedKeys", "SealedPlace"],
+    &["DeletedUser", "GivenAddress", "RotatedKeys", "SealedPlace"],
     // The log of changes, for this repository's tests.
     &["ChangeLog", "ChangeReader", "Look", "OpenChange"],
     // How much is read, and for how long.

@@ -62,7 +62,7 @@ pub(super) const ORGANIZATIONS: Group = Group {
         Row {
             name: "sign_ups_per_day",
             default: Is("200"),
-            meaning: "Organizations that sign-up makes in 24 hours, of all people together; twice as many links to sign up with are mailed in an hour.",
+            meaning: "Organizations that sign-up makes in 24 hours, of all people together; twice as many links to sign up with, ten at least, are mailed in an hour.",
             must: parse::COUNT,
             read: |to, text| put(&mut to.config.sign_up.per_day, parse::count(text)),
             core: Some(Setting::SignUpsPerDay),
