@@ -41,7 +41,7 @@ impl TotpSecret {
 
 impl<'de> Deserialize<'de> for TotpSecret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let text = Zeroizing::new(String::deserialize(deserializer)?);
         let malformed = || serde::de::Error::custom("must be an authenticator's secret in base 32, of 16 to 64 bytes");
         read_second_factor(&text).map(Self).ok_or_else(malformed)
     }
