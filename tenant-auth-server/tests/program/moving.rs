@@ -34,8 +34,8 @@ fn people_are_imported_and_a_second_run_refuses_them() {
     let outcome: Value = serde_json::from_slice(&again.stdout).expect("an object");
     assert_eq!(outcome, value!({ "imported": 0, "invited": 0, "refused": 500 }));
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(said.starts_with("line 1: already_member"), "{said}");
-    assert!(said.contains("\nline 500: already_member") && !said.contains('\r') && !said.contains(HASH), "{said}");
+    assert!(said.starts_with("line 1: account_exists"), "{said}");
+    assert!(said.contains("\nline 500: account_exists") && !said.contains('\r') && !said.contains(HASH), "{said}");
 }
 
 #[test]

@@ -106,8 +106,8 @@ async fn each_row_is_imported_whole_or_refused_with_its_reason(app: &App) {
         "7 metadata: must be a JSON object",
         "8 passwordHash: unknown field",
         "9 missing field `name`",
-        "10 already_member: ",
-        "11 already_member: ",
+        "10 account_exists: ",
+        "11 account_exists: ",
         "12 must be a JSON object",
         "13 must be well-formed JSON",
         "14 has more than 65536 bytes",
@@ -128,7 +128,7 @@ async fn a_second_import_makes_nothing_twice(app: &App) {
     import_all(app, &file, QUIET).await;
     let (done, refused) = import(app, &file, QUIET).await;
     assert_eq!((done.imported, done.refused), (0, 450));
-    assert!(refused.iter().zip(1..).all(|((line, reason), number)| *line == number && reason.starts_with("already_member")));
+    assert!(refused.iter().zip(1..).all(|((line, reason), number)| *line == number && reason.starts_with("account_exists")));
     app.anonymous().login_with("person-449@acme.example", TYPED).await.expect(200);
 }
 
@@ -245,10 +245,10 @@ async fn somebody_of_another_organization_is_invited_to_the_rows_role_and_metada
     let members = nora.members().await;
     let member = members.iter().find(|member| member["email"] == email).expect("a member");
     assert_eq!((&member["role"], &member["metadata"]), (&json!("org_admin"), &metadata));
-    for how in [QUIET, inviting] {
+    for (how, word) in [(QUIET, "account_exists: "), (inviting, "already_member: ")] {
         let (done, refused) = import_to(app, "globex", &there, how).await;
         assert_eq!((done.invited, done.refused), (0, 1));
-        assert!(refused[0].1.starts_with("already_member: "), "{refused:?}");
+        assert!(refused[0].1.starts_with(word), "{refused:?}");
     }
 }
 

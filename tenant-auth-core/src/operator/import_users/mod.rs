@@ -1,7 +1,6 @@
 //! Importing people with their password hashes from another system (migration), one JSON object a line. Rows are read and written in
 //! batches, each a transaction of its own, so that neither memory nor a lock grows with the file. Each row is taken whole or refused
-//! with its reason. A second run makes nothing twice: whoever is a member is refused as one, and an account that is none is refused, or
-//! invited where that is asked for.
+//! with its reason. A second run makes nothing twice: whoever has an account is refused, or invited once where that is asked for.
 
 mod lines;
 mod row;
@@ -36,18 +35,18 @@ pub struct UserImport {
     pub trust: bool,
     /// Whether each person is mailed a link by which they choose a password. Otherwise nobody gets a mail.
     pub invite: bool,
-    /// What becomes of a row whose address has an account that is no member of the organization.
+    /// What becomes of a row whose address has an account.
     pub existing: ExistingPeople,
 }
 
-/// What becomes of people of an import who have an account, in another organization, and are no members of this one.
+/// What becomes of people of an import who have an account already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExistingPeople {
-    /// The row is refused.
+    /// The row is refused as `account_exists`, also where the account is a member of the organization.
     #[default]
     Refuse,
-    /// Where the account proved its address, it stays as it is and is invited by mail: the row's role and metadata wait in the invite,
-    /// its name, hash and second factor are not needed. Where it never did, the row is refused.
+    /// A member's row is refused as `already_member`. Any other account that proved its address stays as it is and is invited by mail: the
+    /// row's role and metadata wait in the invite, its name, hash and second factor are not needed. Where it never did, the row is refused.
     Invite,
 }
 
@@ -244,11 +243,11 @@ impl Operator {
     /// organization is held, so that no other invite comes between the look and the placing, and none is mailed that is not kept.
     async fn meet(&self, tx: &mut Tx, org: &Organization, row: KnownRow, existing: ExistingPeople) -> Result<Arrived, Error> {
         let KnownRow { email, role, metadata } = row;
-        if tx.members().has_address(&org.id, &email).await? {
-            return Ok(Arrived::Nowhere(ALREADY_MEMBER));
-        }
         if existing == ExistingPeople::Refuse {
             return Ok(Arrived::Nowhere(ACCOUNT_EXISTS));
+        }
+        if tx.members().has_address(&org.id, &email).await? {
+            return Ok(Arrived::Nowhere(ALREADY_MEMBER));
         }
         if !tx.users().find_by_email(&email).await?.is_some_and(|account| account.user.is_email_verified) {
             return Ok(Arrived::Nowhere(UNPROVED));
