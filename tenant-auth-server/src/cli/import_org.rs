@@ -32,8 +32,9 @@ pub(super) struct Import {
     #[arg(long)]
     plan: Option<Plan>,
     /// What becomes of people whose address has an account here: refuse the import, or link them: invite the account, where it proved
-    /// the address, to the role and the metadata that it has in the file; with --trust, an account of the same id is a member at once
-    #[arg(long, value_name = "refuse|link", default_value = "refuse", value_parser = existing)]
+    /// the address, to the role and the metadata that it has in the file; join (with --trust) links, too, but an account of the same id
+    /// is a member at once
+    #[arg(long, value_name = "refuse|link|join", default_value = "refuse", value_parser = existing)]
     existing: ExistingAccounts,
     /// Leave passwords that were hashed with a pepper that is not ours to reset links
     #[arg(long)]
@@ -69,9 +70,10 @@ fn existing(text: &str) -> Result<ExistingAccounts, String> {
     let parse = |text: &str| match text {
         "refuse" => Some(ExistingAccounts::Refuse),
         "link" => Some(ExistingAccounts::Link),
+        "join" => Some(ExistingAccounts::Join),
         _ => None,
     };
-    word(text, parse, &["refuse", "link"])
+    word(text, parse, &["refuse", "link", "join"])
 }
 
 fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<(), Failure> {
@@ -83,15 +85,16 @@ fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<
             "One of the source's peppers is missing here: whoever's hash was made with it sets a password by a reset link.",
         );
     }
+    let verb = if dry_run { "would be" } else { "is" };
     if done.lacks_admin {
+        let then = if dry_run { "after the import " } else { "" };
         logging::remark(&format!(
-            "No member is an active org_admin: 'org invite-admin --org {}' invites one, unless somebody who was invited by now accepts as \
-             one.",
+            "No member {verb} an active org_admin: {then}'org invite-admin --org {}' invites one, unless somebody who is invited \
+             accepts as one.",
             done.org.slug,
         ));
     }
     let ImportedOrganization { org, members, linked, invites, api_keys, webhooks, entries, without_password, .. } = done;
-    let verb = if dry_run { "would be" } else { "is" };
     let text = format!(
         "Organization '{}' {verb} imported, {}. Members: {members} (who set a password by a reset link: {without_password}), with an account \
          here: {linked}, invites mailed: {invites}, API keys: {api_keys}, webhooks (disabled): {webhooks}, entries of the audit log: {entries}.",

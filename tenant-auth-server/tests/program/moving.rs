@@ -136,9 +136,13 @@ fn an_organization_moves_from_one_deployment_to_another() {
     }
     let import = ["org", "import", "--in", "acme.taex", "--key-file", "acme.key", "--json"];
     let tried = target.run(&[import.as_slice(), &["--dry-run"]].concat());
-    assert!(String::from_utf8_lossy(&tried.stderr).contains("was not suspended"), "{tried:?}");
+    let said = String::from_utf8_lossy(&tried.stderr);
+    assert!(said.contains("was not suspended"), "{said}");
+    assert!(said.contains("No member would be an active org_admin: after the import 'org invite-admin --org acme'"), "{said}");
     assert_eq!(json(&tried)["dryRun"], true);
     assert_eq!(json(&target.run(&["org", "list", "--json"]))["organizations"], value!([]));
+    let unvouched = error(&target.run(&[import.as_slice(), &["--existing", "join"]].concat()));
+    assert!(unvouched.contains("--existing join needs --trust"), "{unvouched}");
     let done = json(&target.run(&import));
     assert_eq!(
         (&done["org"]["slug"], &done["imported"]["members"], &done["sourceLives"]),

@@ -5,19 +5,20 @@ use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
 use tenant_auth_core::operator::{ExistingAccounts, FileKey, NewOrganization, OrganizationImport};
 
 use super::{
-    moves::{NILS, NORA, exported, exported_of, import, logged_in, movers, target},
+    moves::{NILS, NORA, exported, exported_of, import, is_there, logged_in, movers, reasons, target},
     round_trip::another,
 };
 use crate::suite::support::hooks::run_sql;
 
 scenarios![on each database:
     who_belongs_to_two_organizations_belongs_to_both_at_the_target,
-    who_is_linked_by_a_source_that_nobody_vouches_for_is_invited,
+    who_is_linked_is_invited_also_where_somebody_vouches_for_the_source,
+    nobody_joins_from_a_source_that_nobody_vouches_for,
     an_organization_without_an_active_admin_is_told_of,
 ];
 
 fn trusting(key: FileKey) -> OrganizationImport {
-    OrganizationImport { trust: true, existing: ExistingAccounts::Link, ..OrganizationImport::new(key) }
+    OrganizationImport { trust: true, existing: ExistingAccounts::Join, ..OrganizationImport::new(key) }
 }
 
 /// Another organization that Nora administers, and in which Nils is suspended. Both proved their addresses before: whoever proves one by
@@ -79,16 +80,27 @@ async fn who_belongs_to_two_organizations_belongs_to_both_at_the_target(app: &Ap
     assert!(nora.pending_invites().await.is_empty());
 }
 
-async fn who_is_linked_by_a_source_that_nobody_vouches_for_is_invited(app: &App) {
+async fn who_is_linked_is_invited_also_where_somebody_vouches_for_the_source(app: &App) {
     shippers(app).await;
     let target = target(app).await;
     let (file, key) = exported(app, true).await;
     import(&target, &file, &trusting(key)).await.expect("nothing clashes");
     let (file, key) = exported_of(app, "shippers", true).await;
-    let how = OrganizationImport { trust: false, ..trusting(key) };
-    let done = import(&target, &file, &how).await.expect("nothing clashes");
-    assert_eq!((done.members, done.linked, done.invites, done.lacks_admin), (0, 2, 1, true), "Nils was suspended");
+    for (trust, dry_run) in [(true, true), (false, false)] {
+        let how = OrganizationImport { trust, dry_run, existing: ExistingAccounts::Link, ..OrganizationImport::new(key.clone()) };
+        let done = import(&target, &file, &how).await.expect("nothing clashes");
+        assert_eq!((done.members, done.linked, done.invites, done.lacks_admin), (0, 2, 1, true), "Nils was suspended");
+    }
     assert_eq!(target.mail_to(NORA).await.len(), 1);
+}
+
+async fn nobody_joins_from_a_source_that_nobody_vouches_for(app: &App) {
+    movers(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    let refused = reasons(import(&target, &file, &OrganizationImport { trust: false, ..trusting(key) }).await);
+    assert!(refused.len() == 1 && refused[0].contains("needs --trust"), "{refused:?}");
+    assert!(!is_there(&target).await);
 }
 
 async fn an_organization_without_an_active_admin_is_told_of(app: &App) {

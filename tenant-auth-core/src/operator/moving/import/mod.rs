@@ -55,6 +55,10 @@ impl Operator {
         import: &OrganizationImport,
         tell: &mut (dyn FnMut(OrganizationImportStep) + Send),
     ) -> Result<ImportedOrganization, OrganizationImportError> {
+        // Otherwise a file could make anybody here a member unasked.
+        if import.existing == ExistingAccounts::Join && !import.trust {
+            return Err(refused("--existing join needs --trust: only a source that somebody vouches for makes accounts members"));
+        }
         let mut reader = RecordReader::open(source, &import.key).await?;
         let head = expect_head(reader.next().await?)?;
         let record = expect_organization(reader.next().await?)?;

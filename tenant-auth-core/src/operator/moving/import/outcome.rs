@@ -33,10 +33,12 @@ pub enum ExistingAccounts {
     #[default]
     Refuse,
     /// Where the address was proved here, the account stays as it is and is invited: role and metadata wait in the invite, and what the
-    /// person made names that account. Somebody suspended is not invited. An account that has the file's id as well becomes a member as the
-    /// file says, without an invite, of a source that is trusted: it is the same person, who came with another organization of a deployment
-    /// that moves. Where the address was never proved, nothing is imported.
+    /// person made names that account. Somebody suspended is not invited. Where the address was never proved, nothing is imported.
     Link,
+    /// As [`Self::Link`], but an account that has the file's id as well becomes a member as the file says, without an invite: it is the
+    /// same person, who came with another organization of a deployment that moves. Needs [`OrganizationImport::trust`]; without it
+    /// nothing is imported.
+    Join,
 }
 
 impl OrganizationImport {

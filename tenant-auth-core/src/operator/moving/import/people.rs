@@ -124,7 +124,7 @@ impl Arrival<'_> {
         let ids = former_ids.into_iter().chain([user.id.clone()]);
         self.former.extend(ids.map(|former| (former, known.id.clone())));
         // Of a deployment that moves organization by organization: it is the person who came with another one before.
-        let is_same = self.import.trust && known.id == user.id;
+        let is_same = self.import.existing == ExistingAccounts::Join && known.id == user.id;
         if self.linked.insert(user.id, known.id.clone()).is_some() {
             return refused("the file holds it twice");
         }
