@@ -4,7 +4,8 @@
 //! network keeps the others waiting with many jobs, nor out: when the queue is full, whoever holds most gives up its newest place for a
 //! newcomer that holds less.
 //!
-//! Nobody starves: the turn goes to whichever of both has waited longest for one and then waits behind all others, as what it serves does.
+//! Nobody starves: organizations and such networks have every other turn while both wait, each time whoever of them has waited longest and
+//! then waits behind the others, as what it serves does. An organization waits for twice as many jobs at most as there are organizations.
 //!
 //! The next turn is found at once while no network waits in two organizations. Otherwise, and where a share or the largest holder is
 //! looked for, the whole queue is read at worst: some thousand entries, against the milliseconds that each job takes.
@@ -25,6 +26,9 @@ pub(super) struct FairQueue<J> {
     last: Ticket,
     /// How many turns there have been.
     turns: u64,
+    /// Whether the last turn was a network's of several organizations.
+    was_of_network: bool,
+    /// In the order of their last turns, or of those that were when they came.
     organizations: VecDeque<Organization<J>>,
     /// What networks hold in all organizations together.
     networks: HashMap<IpNet, Held>,
@@ -57,8 +61,6 @@ pub(super) struct Joined<J> {
 struct Organization<J> {
     id: OrgId,
     held: usize,
-    /// The turn since which it waits: its last one, or the one that was when it came. Organizations stand in this order.
-    since: u64,
     networks: VecDeque<Network<J>>,
 }
 
@@ -81,8 +83,6 @@ struct Line {
 /// Whose turn it could be.
 #[derive(Debug, Clone, Copy)]
 struct Next {
-    /// Since which turn whoever has it waits.
-    since: u64,
     /// Whether it is a network's of several organizations, and no organization's.
     is_of_network: bool,
     organization: usize,
@@ -97,7 +97,8 @@ struct Place<J> {
 impl<J> FairQueue<J> {
     /// An empty queue with room for so many jobs.
     pub(super) fn new(room: usize) -> Self {
-        Self { room, held: 0, last: Ticket(0), turns: 0, organizations: VecDeque::new(), networks: HashMap::new(), shared: 0 }
+        let (last, organizations, networks) = (Ticket(0), VecDeque::new(), HashMap::new());
+        Self { room, held: 0, last, turns: 0, was_of_network: false, organizations, networks, shared: 0 }
     }
 
     /// How many jobs wait.
@@ -127,9 +128,13 @@ impl<J> FairQueue<J> {
         Some(Joined { ticket, given_up })
     }
 
-    /// Takes the job whose turn it is: of those that have waited as long, the organization's.
+    /// Takes the job whose turn it is.
     pub(super) fn take(&mut self) -> Option<J> {
-        let next = self.of_organization().into_iter().chain(self.of_network()).min_by_key(|turn| turn.since)?;
+        let next = match (self.of_organization(), self.of_network()) {
+            (Some(organization), Some(_)) if self.was_of_network => organization,
+            (organization, network) => network.or(organization)?,
+        };
+        self.was_of_network = next.is_of_network;
         self.turns += 1;
         let organization = self.organizations.get_mut(next.organization)?;
         let mut line = organization.networks.remove(next.network)?;
@@ -143,8 +148,7 @@ impl<J> FairQueue<J> {
         if organization.held == 0 {
             self.organizations.remove(next.organization);
         } else if !next.is_of_network {
-            let mut organization = self.organizations.remove(next.organization)?;
-            organization.since = self.turns;
+            let organization = self.organizations.remove(next.organization)?;
             self.organizations.push_back(organization);
         }
         self.gone(of, is_over);
@@ -156,9 +160,9 @@ impl<J> FairQueue<J> {
 
     /// The turn of the organization that has waited longest, and in it of the network that has, of those that are in no other.
     fn of_organization(&self) -> Option<Next> {
-        self.organizations.iter().enumerate().find_map(|(organization, Organization { since, networks, .. })| {
+        self.organizations.iter().enumerate().find_map(|(organization, Organization { networks, .. })| {
             let network = networks.iter().position(|network| !self.is_shared(network.of))?;
-            Some(Next { since: *since, is_of_network: false, organization, network })
+            Some(Next { is_of_network: false, organization, network })
         })
     }
 
@@ -173,7 +177,7 @@ impl<J> FairQueue<J> {
             let in_all = self.held_by(line.of);
             (in_all.since, in_all.places, line.since)
         })?;
-        Some(Next { since: self.held_by(line.of).since, is_of_network: true, organization, network })
+        Some(Next { is_of_network: true, organization, network })
     }
 
     /// Whether a network waits in several organizations.
@@ -273,7 +277,7 @@ impl<J> FairQueue<J> {
 
     fn organization(&mut self, id: &OrgId) -> &mut Organization<J> {
         let index = self.organizations.iter().position(|organization| organization.id == *id).unwrap_or_else(|| {
-            self.organizations.push_back(Organization { id: id.clone(), held: 0, since: self.turns, networks: VecDeque::new() });
+            self.organizations.push_back(Organization { id: id.clone(), held: 0, networks: VecDeque::new() });
             self.organizations.len() - 1
         });
         &mut self.organizations[index]

@@ -87,6 +87,19 @@ fn a_network_that_names_many_organizations_has_one_turn_for_them_all() {
 }
 
 #[test]
+fn however_many_networks_name_the_same_organizations_every_other_turn_is_an_organizations() {
+    let mut queue = FairQueue::new(100);
+    for network in [1..=10, 1..=10].into_iter().flatten() {
+        join_everywhere(&mut queue, network, 1..=2);
+    }
+    for _ in 0..5 {
+        queue.join(&share_from([198, 51, 100, 7], 200), 200).expect("there is room");
+    }
+    let next: Vec<u8> = std::iter::from_fn(|| queue.take()).take(10).collect();
+    assert_eq!(next.iter().filter(|job| **job == 200).count(), 5, "{next:?}");
+}
+
+#[test]
 fn organizations_of_one_network_take_turns_all_the_same() {
     let mut queue = FairQueue::new(10);
     for organization in [1, 1, 1, 2, 3] {
