@@ -23,7 +23,7 @@ use crate::{
     id::WebhookId,
     mail::{self, Letter},
     metrics::DeliveryOutcome,
-    model::{DeliveryError, DeliveryStatus, Webhook, WebhookStatus},
+    model::{DeliveryError, DeliveryStatus, WebhookStatus},
     service::TenantAuth,
     store::{Actor, Attempted, ClaimedDelivery, Event, Judged, Vital},
     time::Timestamp,
@@ -39,8 +39,13 @@ const ONE_OF: u32 = 4;
 /// How many webhooks may be about to be disabled.
 const MOST: usize = 1_000;
 
-/// An endpoint that is given up, and why.
-pub(super) type Hopeless = (Arc<Endpoint>, DisableReason);
+/// An endpoint that is given up.
+pub(super) struct Hopeless {
+    called: Arc<Endpoint>,
+    reason: DisableReason,
+    /// When the outcome was recorded that says so.
+    recorded_at: Timestamp,
+}
 
 /// What the outcomes of one round say about one endpoint.
 struct Health {
@@ -67,7 +72,11 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<Ve
     tx.delivery_queue().record(judged).await?;
     tx.commit().await?;
     outcomes.iter().for_each(|outcome| tell(auth, outcome));
-    Ok(endpoints.into_values().filter_map(|health| health.hopeless(now).map(|reason| (health.called, reason))).collect())
+    let hopeless = endpoints.into_values().filter_map(|health| {
+        let reason = health.hopeless(now)?;
+        Some(Hopeless { called: health.called, reason, recorded_at: now })
+    });
+    Ok(hopeless.collect())
 }
 
 /// The webhooks that are being disabled, each in a task of its own.
@@ -93,8 +102,8 @@ impl Disablings {
         while let Some(ended) = self.tasks.try_join_next_with_id() {
             self.forget(ended);
         }
-        for (endpoint, reason) in hopeless {
-            let webhook = endpoint.webhook.id.clone();
+        for hopeless in hopeless {
+            let webhook = hopeless.called.webhook.id.clone();
             if self.webhooks.len() >= MOST || self.webhooks.values().any(|other| *other == webhook) {
                 continue;
             }
@@ -106,9 +115,8 @@ impl Disablings {
                     Err(_) => turns.acquire_owned().await,
                 };
                 let Ok(_turn) = turn else { return };
-                let called = &endpoint.webhook;
-                if let Err(error) = disable(&auth, called, reason).await {
-                    tracing::warn!(webhook = %called.id, error = %error.causes(), "a webhook could not be disabled; it is when its next attempt fails");
+                if let Err(error) = disable(&auth, &hopeless).await {
+                    tracing::warn!(webhook = %hopeless.called.webhook.id, error = %error.causes(), "a webhook could not be disabled; it is when its next attempt fails");
                 }
             });
             self.webhooks.insert(task.id(), webhook);
@@ -189,14 +197,16 @@ impl Health {
 }
 
 /// Disables a webhook, unless its URL has changed since the attempt, it was enabled anew or it has answered.
-async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> Result<(), Error> {
+async fn disable(auth: &TenantAuth, hopeless: &Hopeless) -> Result<(), Error> {
+    let Hopeless { called, reason, recorded_at } = hopeless;
+    let (called, reason) = (&called.webhook, *reason);
     let mut tx = auth.begin().await?;
     let Some(org) = tx.organizations().lock(&called.org_id).await? else { return Ok(()) };
     // The row is held because another worker may record a success at the same time.
     let Some(mut webhook) = tx.webhooks().hold(&called.org_id, &called.id).await? else { return Ok(()) };
-    // One that is gone may not have failed before that attempt.
-    let healed =
-        webhook.failing_since.is_none() || reason == DisableReason::Failing && webhook.failing_since != called.failing_since;
+    // One that is gone may not have failed before that attempt, and one that has healed may have failed again since.
+    let healed = webhook.failing_since.is_none_or(|since| since > *recorded_at)
+        || reason == DisableReason::Failing && webhook.failing_since != called.failing_since;
     if webhook.status == WebhookStatus::Disabled || webhook.url != called.url || healed {
         return Ok(());
     }
@@ -245,27 +255,33 @@ mod tests {
             let mut tx = test.auth.begin().await.expect("the writer");
             let vital = Vital { webhook: &called.id, is_failing: health.is_failing() };
             tx.delivery_queue().mark(&[vital]).await.expect("an answer");
+            let recorded_at = tx.now();
             tx.commit().await.expect("commits");
+            recorded_at
         };
-        let health = |succeeded: bool, gone: bool| Health {
-            called: Arc::new(Endpoint { webhook: called.clone(), secrets: Vec::new() }),
-            succeeded,
-            gone,
-        };
-        let status_then = async || {
-            disable(&test.auth, &called, DisableReason::Gone).await.expect("an answer");
+        let endpoint = || Arc::new(Endpoint { webhook: called.clone(), secrets: Vec::new() });
+        let health = |succeeded: bool, gone: bool| Health { called: endpoint(), succeeded, gone };
+        let status_then = async |recorded_at: Timestamp| {
+            let hopeless = Hopeless { called: endpoint(), reason: DisableReason::Gone, recorded_at };
+            disable(&test.auth, &hopeless).await.expect("an answer");
             admin.webhook(&called.id).await.expect("it is there").status
         };
-        fails(health(false, true)).await;
+        let gone_at = fails(health(false, true)).await;
         for status in [WebhookStatus::Disabled, WebhookStatus::Active] {
             let update = WebhookUpdate { status: Some(status), ..WebhookUpdate::default() };
             admin.update_webhook(&called.id, update).await.expect("a change");
         }
-        assert_eq!(status_then().await, WebhookStatus::Active, "enabled anew");
-        fails(health(false, true)).await;
+        assert_eq!(status_then(gone_at).await, WebhookStatus::Active, "enabled anew");
+        test.clock.advance(Duration::from_secs(1));
+        fails(health(false, false)).await;
+        assert_eq!(status_then(gone_at).await, WebhookStatus::Active, "enabled anew, and has failed once since");
+        let gone_at = fails(health(false, true)).await;
         fails(health(true, false)).await;
-        assert_eq!(status_then().await, WebhookStatus::Active, "it has answered");
-        fails(health(true, true)).await;
-        assert_eq!(status_then().await, WebhookStatus::Disabled, "gone beside an answer of before");
+        assert_eq!(status_then(gone_at).await, WebhookStatus::Active, "it has answered");
+        test.clock.advance(Duration::from_secs(1));
+        fails(health(false, false)).await;
+        assert_eq!(status_then(gone_at).await, WebhookStatus::Active, "it has answered, and failed once since");
+        let gone_at = fails(health(true, true)).await;
+        assert_eq!(status_then(gone_at).await, WebhookStatus::Disabled, "gone beside an answer of before");
     }
 }
