@@ -37,7 +37,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// looked at.
 const REST: u32 = 4;
 
-/// How many mails of an organization without attempts are begun before others have had their turn: half of what it may have.
+/// How many mails of an organization that began none lately are begun before others have had their turn: half of what it may have.
 const AT_FIRST: usize = SLOTS_OF_ONE / 2;
 
 /// What came of looking at an organization's mails.
@@ -58,7 +58,7 @@ pub(super) struct Post {
     slots: Slots,
     /// Until when the outbox is not looked at.
     rests_until: Instant,
-    /// Round robin: the organization without attempts that was served last. The next round begins after it.
+    /// Round robin: the organization that began no attempt lately and was served last. The next round begins after it.
     after: String,
 }
 
@@ -132,10 +132,11 @@ impl Post {
         }
     }
 
-    /// Claims and starts due mails, until slots or organizations run out; `true` when there was work. First come the organizations without
-    /// an attempt under way, in turns; what they leave goes to the others, the one with the fewest attempts first. So whoever has a backlog
+    /// Claims and starts due mails, until slots or organizations run out; `true` when there was work. First come the organizations that
+    /// began no attempt lately, in turns; what they leave goes to the others, the one that began the fewest first. So whoever has a backlog
     /// for one server takes no freed place of it before those that wait for their first. Organizations that have mails for full domains only
-    /// are not looked at one by one: hundreds of them may wait for one server that hangs.
+    /// are not looked at one by one: hundreds of them may wait for one server that hangs. An attempt that hangs puts its organization behind
+    /// nobody.
     async fn serve(&mut self) -> Result<bool, Error> {
         self.slots.let_linger();
         if self.auth.mailer().is_none() {
@@ -143,7 +144,7 @@ impl Post {
         }
         let mut behind = Vec::new();
         let mut worked = self.serve_in_turn(&mut behind).await?;
-        behind.sort_by_key(|org| self.slots.held_by(org));
+        behind.sort_by_key(|org| self.slots.lately_held_by(org));
         for org in &behind {
             if self.slots.are_none_free() {
                 break;
@@ -153,7 +154,7 @@ impl Post {
         Ok(worked)
     }
 
-    /// Serves each organization that has no attempt under way, at first with a part of what it may have, beginning after the one that was
+    /// Serves each organization that began no attempt lately, at first with a part of what it may have, beginning after the one that was
     /// served last. Those that are to have what is left are put into `behind`: they hold slots, so they are few.
     async fn serve_in_turn(&mut self, behind: &mut Vec<OrgId>) -> Result<bool, Error> {
         let (begun_after, mut after) = (self.after.clone(), self.after.clone());
@@ -170,7 +171,7 @@ impl Post {
                     return Ok(worked);
                 }
                 org.as_str().clone_into(&mut after);
-                if self.slots.held_by(org) > 0 {
+                if self.slots.lately_held_by(org) > 0 {
                     if !behind.contains(org) {
                         behind.push(org.clone());
                     }

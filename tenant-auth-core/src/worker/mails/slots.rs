@@ -3,7 +3,7 @@
 //! long goes on without its slot, for the server may take ten minutes; how many do so at a time is limited, too, also of one organization
 //! and one domain.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use tokio::{task::Id as TaskId, time::Instant};
 
@@ -20,6 +20,8 @@ pub(crate) const CONNECTIONS: usize = 50;
 const LINGERING: usize = 8;
 /// How many of those are of one organization, and of one recipient domain.
 const LINGERING_OF_ONE: usize = 4;
+/// An attempt that takes longer counts no more where organizations are put in order: it may hang, whatever else its organization sends.
+const LATELY: Duration = Duration::from_secs(2);
 
 // The domains that have all their slots taken are passed over when due mails are looked for.
 const _: () = assert!(SLOTS / SLOTS_OF_ONE <= PASSED_OVER);
@@ -74,6 +76,11 @@ impl Slots {
         self.taken.values().filter(|held| held.org == *org).count()
     }
 
+    /// How many slots an organization has taken within the last moments.
+    pub(super) fn lately_held_by(&self, org: &OrgId) -> usize {
+        self.taken.values().filter(|held| held.org == *org && held.since.elapsed() < LATELY).count()
+    }
+
     /// How many more attempts the limits allow an organization.
     pub(super) fn of_organization(&self, org: &OrgId) -> usize {
         SLOTS_OF_ONE.saturating_sub(self.held_by(org)).min(SLOTS.saturating_sub(self.taken.len()))
@@ -96,8 +103,6 @@ impl Slots {
 
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::{id::Id, ports::OsEntropy, time::Timestamp};
 

@@ -83,3 +83,18 @@ async fn backlogs_for_two_servers_let_the_mail_of_another_organization_pass() {
     let ended = ended_before(&test, &busy, &other).await;
     assert!(ended < 16, "{ended} mails went first");
 }
+
+#[tokio::test]
+async fn an_attempt_that_hangs_elsewhere_puts_its_organization_behind_nobody() {
+    let (test, [waiting, busy, busier]) = three().await;
+    let mut post = Post::new(&test.auth);
+    let since = Instant::now().checked_sub(Duration::from_secs(3)).expect("the machine has run for so long");
+    let hangs = Held { org: waiting.id.clone(), domain: "hangs.example".to_owned(), since };
+    post.slots.take(tokio::spawn(async {}).id(), hangs);
+    queue(&test, &waiting, [address("waits@crowded.example")]).await;
+    for org in [&busy, &busier] {
+        backlog(&test, org, "crowded.example").await;
+    }
+    assert!(post.serve().await.expect("the database is there"));
+    assert_eq!(post.slots.held_by(&waiting.id), 2, "its mail is begun in its turn");
+}
