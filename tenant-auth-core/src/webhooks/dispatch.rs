@@ -153,6 +153,7 @@ impl Dispatcher {
         let waiting = self.look.take(&self.auth, has_slots).await?;
         let served = serve(&self.auth, &waiting, &mut free).await?;
         self.look.served(&waiting, &free);
+        self.look.turned(&waiting.events, served.cut_off);
         let worked = !waiting.events.is_empty() || !served.claimed.is_empty();
         self.is_short = served.leaves_deliveries || !has_slots;
         self.retry_at = self.retry_at.filter(|retry_at| *retry_at > began);

@@ -40,6 +40,8 @@ pub(super) struct Look {
     after: String,
     /// The same for events: the last organization that was visited.
     after_org: String,
+    /// The organizations that the last look visited, in their order.
+    visited: Vec<OrgId>,
     /// Whether a deep look takes place however soon after the last one.
     pub(super) is_restless: bool,
     /// Until when no deep look takes place.
@@ -57,6 +59,7 @@ impl Look {
         let mut reader = auth.store().read().await?;
         let mut seen = reader.events().undelivered(SEEN).await?;
         let is_deep = seen.len() == SEEN;
+        self.visited.clear();
         if is_deep {
             seen = self.by_organization(&mut reader, seen).await?;
         } else {
@@ -91,6 +94,7 @@ impl Look {
             first.extend(events.by_ref().take(FIRST));
             behind.extend(events);
         }
+        self.visited = organizations;
         first.append(&mut behind);
         let of_turn: HashSet<EventId> = first.iter().map(|event| event.id.clone()).collect();
         first.extend(whole(oldest).filter(|event| !of_turn.contains(&event.id)));
@@ -109,6 +113,17 @@ impl Look {
         }
         next.last().map_or("", OrgId::as_str).clone_into(&mut self.after_org);
         Ok(next)
+    }
+
+    /// Lets the next round begin at the first organization of which nothing was turned, because the events before had too many deliveries:
+    /// `cut_off` says how many events, the last ones, were left.
+    pub(super) fn turned(&mut self, events: &[UndeliveredEvent], cut_off: usize) {
+        let (turned, left) = events.split_at(events.len().saturating_sub(cut_off));
+        let is_among = |events: &[UndeliveredEvent], org: &OrgId| events.iter().any(|event| event.org_id == *org);
+        let missed = self.visited.iter().position(|org| is_among(left, org) && !is_among(turned, org));
+        if let Some(before) = missed.and_then(|missed| self.visited[..missed].last()) {
+            before.as_str().clone_into(&mut self.after_org);
+        }
     }
 
     /// Endpoints with due deliveries, from the one after the last on, once around.
@@ -229,6 +244,23 @@ mod tests {
             assert!(look.again_at.is_some(), "more waits");
         }
         assert!(others.iter().all(|org| found.contains(&org.id)), "two looks reach all thirteen: {found:?}");
+    }
+
+    #[tokio::test]
+    async fn organizations_that_were_cut_off_are_the_first_of_the_next_round() {
+        let test = TestAuth::new().await;
+        for org in &others(&test, 12).await {
+            leave(&test, org, EventKind::OrgReactivated, 50).await;
+        }
+        let mut look = Look::default();
+        let events = look.take(&test.auth, true).await.expect("a look").events;
+        let mut visited: Vec<OrgId> = events.iter().map(|event| event.org_id.clone()).collect();
+        visited.dedup();
+        let turned = events.iter().take_while(|event| event.org_id != visited[2]).count();
+        take(&test, &events[..turned]).await;
+        look.turned(&events, events.len() - turned);
+        let next = look.take(&test.auth, true).await.expect("a look").events;
+        assert_eq!(next.first().map(|event| &event.org_id), visited.get(2));
     }
 
     #[tokio::test]

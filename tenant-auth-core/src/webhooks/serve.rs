@@ -37,6 +37,8 @@ pub(super) struct Served {
     pub(super) claimed: Vec<Claimed>,
     /// Whether events wait for the next round, or must be looked at anew.
     pub(super) leaves_events: bool,
+    /// How many events, the last ones, were too many for the transaction.
+    pub(super) cut_off: usize,
     /// Whether deliveries wait for a free slot.
     pub(super) leaves_deliveries: bool,
     /// Webhooks with due deliveries that cannot be made now, whoever has a slot.
@@ -104,7 +106,7 @@ async fn serve_in(auth: &TenantAuth, waiting: &Waiting, free: &mut FreeSlots<'_>
         }
     }
     tx.commit().await?;
-    Ok(Served { claimed, leaves_events: news.left > 0, leaves_deliveries, unserved })
+    Ok(Served { claimed, leaves_events: news.left > 0, cut_off: news.left, leaves_deliveries, unserved })
 }
 
 /// Shares out the free slots among the due endpoints, to each at most what was counted; nothing to those that have none left.
