@@ -144,7 +144,7 @@ mod worker;
 #[cfg(all(doc, not(doctest)))]
 pub mod guides {
     // A link on GitHub leads to a file, here to a module. Of two definitions of a name the first counts.
-    #[doc = "[behaviour.md]: behaviour\n[B1]: behaviour#b1\n[B4]: behaviour#b4\n[B20]: behaviour#b20\n[B29]: behaviour#b29\n[B149]: behaviour#b149\n[B303]: behaviour#b303\n[B304]: behaviour#b304\n[settings.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/settings.md\n"]
+    #[doc = "[behaviour.md]: behaviour\n[B1]: behaviour#b1\n[B4]: behaviour#b4\n[B20]: behaviour#b20\n[B29]: behaviour#b29\n[B149]: behaviour#b149\n[B303]: behaviour#b303\n[B304]: behaviour#b304\n[B310]: behaviour#b310\n[settings.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/settings.md\n"]
     #[doc = include_str!("../guides/architecture.md")]
     pub mod architecture {}
     #[doc = "[B167]: behaviour#b167\n[B175]: behaviour#b175\n[B176]: behaviour#b176\n[B177]: behaviour#b177\n[B179]: behaviour#b179\n[B293]: behaviour#b293\n"]

@@ -173,7 +173,7 @@ impl<J> FairQueue<J> {
             return None;
         }
         let shared = self.lines().filter(|(line, ..)| self.is_shared(line.of));
-        let (line, organization, network) = shared.min_by_key(|(line, ..)| {
+        let (_, organization, network) = shared.min_by_key(|(line, ..)| {
             let in_all = self.held_by(line.of);
             (in_all.since, in_all.places, line.since)
         })?;
