@@ -252,7 +252,7 @@ impl Operator {
         if !tx.users().find_by_email(&email).await?.is_some_and(|account| account.user.is_email_verified) {
             return Ok(Arrived::Nowhere(UNPROVED));
         }
-        if tx.invites().is_invited(&org.id, &email).await? {
+        if tx.invites().has_invite(&org.id, &email).await? {
             return Ok(Arrived::Nowhere(ALREADY_INVITED));
         }
         let invitation = Invitation { org, email: &email, role, by: Inviter::Operator(&Actor::System) };

@@ -246,7 +246,7 @@ impl Invites<&mut Tx> {
     }
 
     /// Whether the address has a pending invite.
-    pub(crate) async fn is_invited(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
+    pub(crate) async fn has_invite(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
         let now = self.0.now();
         Ok(fetch_scalar!(self.0, i64, IS_INVITED, org.as_str(), email.key(), now.millis())?.unwrap_or(0) > 0)
     }
