@@ -14,6 +14,9 @@ export const KINDS = {
 	webhook: 'created updated deleted secret_rotated test disabled',
 };
 
+// What is done to webhooks is chosen by name alone: `*` and `webhook.*` leave it out. A test compares.
+export const BY_NAME_ALONE = ['webhook.created', 'webhook.updated', 'webhook.deleted', 'webhook.secret_rotated'];
+
 // What a group of kinds is called.
 export const groupName = (group) => t(`panel.group.${group}`);
 

@@ -28,7 +28,7 @@ async fn creates(page: &Page, url: &str) -> String {
     page.press("Create webhook").await;
     page.asks("Create a webhook").await;
     page.fill("Endpoint URL", url).await;
-    page.tick("Everything, also kinds that come later").await;
+    page.tick("Everything but what is done to webhooks, also kinds that come later").await;
     page.press("Create webhook").await;
     stores_secret(page).await
 }
@@ -134,9 +134,17 @@ async fn a_webhook_is_edited_disabled_and_deleted(stage: &Stage) {
     page.press("Edit").await;
     page.asks("Edit webhook").await;
     page.is_accessible().await;
+    page.press("webhook").await;
+    page.tick("webhook.deleted").await;
     page.fill("Description", "Nobody reads this").await;
     page.press("Save webhook").await;
     page.reads("The webhook was saved.").await;
+    let listed = stage.admin().logged_in().await.get("/org/webhooks").await.expect_ok();
+    assert_eq!(
+        listed["webhooks"][0]["events"],
+        json!(["*", "webhook.deleted"]),
+        "what is selected by name alone stands beside all"
+    );
     page.reads("Nobody reads this").await;
     page.press("Disable").await;
     page.asks("Disable this webhook?").await;

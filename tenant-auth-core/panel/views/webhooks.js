@@ -1,7 +1,7 @@
 // Where the organization's events are sent. The signing secret is shown once.
 
 import { addButton, api, ask, button, checkbox, choices, day, empty, field, h, heading, listing, parts, showOnce, statusBadge, t } from '../kit.js';
-import { groupName, KINDS } from '../kinds.js';
+import { BY_NAME_ALONE, groupName, KINDS } from '../kinds.js';
 
 export function webhooks({ org }) {
 	const add = () => create(list.reload);
@@ -41,7 +41,7 @@ function picker(chosen) {
 	const settle = () => {
 		for (const { every, each } of groups) {
 			every.input.disabled = whole.input.checked;
-			for (const one of each) one.input.disabled = whole.input.checked || every.input.checked;
+			for (const one of each) one.input.disabled = !BY_NAME_ALONE.includes(one.input.value) && (whole.input.checked || every.input.checked);
 		}
 	};
 	const sections = groups.map(({ name, every, each }) => h('details', { open: [every, ...each].some((one) => one.input.checked) }, h('summary', groupName(name)), every, each));

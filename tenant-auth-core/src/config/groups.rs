@@ -88,8 +88,8 @@ pub struct Organizations {
 pub struct SignUp {
     /// Whether sign-up is open. Default `false`: organizations are made by operators and deployment keys alone.
     pub is_open: bool,
-    /// Organizations that sign-up makes in 24 hours, of all people together; twice as many links to sign up with are mailed in an hour, and
-    /// further requests for one wait. At least 1; default 200.
+    /// Organizations that sign-up makes in 24 hours, of all people together; twice as many links to sign up with, ten at least, are mailed in
+    /// an hour, and further requests for one wait. At least 1; default 200.
     pub per_day: u32,
     /// Slugs that sign-up gives to nobody, beside those that the service keeps for itself and the operators'. Default none.
     pub reserved_slugs: Vec<Slug>,

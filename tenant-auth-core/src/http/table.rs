@@ -194,7 +194,7 @@ pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
         ]),
         group("Invites", "Inviting people, and accepting.", vec![
             P::route(POST, "/org/members/invite", invites::create)
-                .says("createInvite", "Invite somebody", "Mails a link that is good for seven days. One address: 10 mails an hour, 20 a day.")
+                .says("createInvite", "Invite somebody", "Mails a link that is good for seven days. Of an organization that sign-up made and nobody trusts: 10 mails an hour to one address, 20 a day with all such organizations.")
                 .created().may(&[AlreadyMember, AlreadyInvited, RateLimited]),
             P::route(POST, "/org/members/invite/bulk", bulk_invites::create)
                 .says("createInvites", "Invite several people",
@@ -212,7 +212,7 @@ pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
                     the second step of a login.")
                 .may(&[InvalidInvite, WeakPassword, AccountExists, AlreadyMember, Suspended, RateLimited]),
             P::route(POST, "/org/invites/{invite}/resend", invites::resend)
-                .says("resendInvite", "Send an invite again", "With a new link; the old one is dead. One address: 10 mails an hour, 20 a day.")
+                .says("resendInvite", "Send an invite again", "With a new link; the old one is dead. Of an organization that sign-up made and nobody trusts: 10 mails an hour to one address, 20 a day with all such organizations.")
                 .may(&[RateLimited]),
             P::route(DELETE, "/org/invites/{invite}", invites::revoke)
                 .says("revokeInvite", "Revoke an invite", "Its link is dead at once."),
@@ -244,7 +244,7 @@ pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
             P::route(POST, "/org/webhooks", webhooks::create)
                 .says("createWebhook", "Create a webhook",
                     "The signing secret is shown once. `events` names kinds such as `member.joined`, groups such as `member.*`, \
-                    or `*`.")
+                    or `*`; what is done to webhooks is selected by name alone.")
                 .created().may(&[LimitReached, RateLimited]),
             P::route(GET, "/org/webhooks/{id}", webhooks::get)
                 .says("getWebhook", "Read a webhook", "Without its secrets."),

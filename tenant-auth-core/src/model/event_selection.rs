@@ -1,4 +1,5 @@
-//! A webhook's selection of event kinds: kinds by name, all kinds of a group (`member.*`), or all (`*`).
+//! A webhook's selection of event kinds: kinds by name, all kinds of a group (`member.*`), or all (`*`); what is done to webhooks by name
+//! alone.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 

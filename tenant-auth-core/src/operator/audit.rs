@@ -16,8 +16,8 @@ impl Operator {
         self.in_organization(slug).await?.export_audit(range).await
     }
 
-    /// Begins an export of the deployment's own log: deployment keys, operators, rotations of keys, organizations made and removed. The
-    /// log tells of it.
+    /// Begins an export of the deployment's own log: deployment keys, operators, rotations of keys, what is done to organizations
+    /// from outside and to accounts by command. The log tells of it.
     ///
     /// # Errors
     /// [`Error::Unavailable`]; [`Error::Invalid`] for an end before the beginning.

@@ -45,8 +45,8 @@ impl OrgAdmin {
     /// Invites an address and mails it a link, good for seven days.
     ///
     /// # Errors
-    /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day, or 10 of an
-    /// organization that sign-up made; after 10 to this address in an hour, or 20 in a day.
+    /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day; of an organization
+    /// that sign-up made and nobody trusts after 10, after 10 to this address in an hour, or after 20 to it in a day by all of these.
     pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
         let mut write = self.begin_write().await?;
         let invitation = Invitation { org: &write.org, email, role, by: Inviter::Admin(&write.author) };
@@ -81,8 +81,8 @@ impl OrgAdmin {
     /// Sends a pending invite again, with a new link and seven more days.
     ///
     /// # Errors
-    /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day, 10 of an
-    /// organization that sign-up made, or 1,000 by deployment keys; after 10 to this address in an hour, or 20 in a day.
+    /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day, or 1,000 by
+    /// deployment keys; of an organization that sign-up made and nobody trusts as at [`Self::invite`].
     pub async fn resend_invite(&self, id: &InviteId) -> Result<Invite, Error> {
         let auth = self.auth();
         let mut write = self.begin_write().await?;

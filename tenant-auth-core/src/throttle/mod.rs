@@ -225,8 +225,8 @@ async fn may_try_stranger(tx: &mut Tx, config: &Config, org: &OrgId) -> Result<b
     tx.throttles().spend(&format!("strangers:{org}"), until, config.login.max_failures_per_ip).await
 }
 
-/// Resets the counters of an account's wrong passwords, after a password reset. The counters of wrong codes stay: whoever reads the
-/// mailbox could otherwise guess codes without limit.
+/// Resets the counters of an account's wrong passwords, after a password reset or for whoever unlocks it. The counters of wrong codes stay
+/// here: whoever reads the mailbox could otherwise guess codes without limit.
 pub(crate) async fn forgive_passwords(tx: &mut Tx, email: &Email) -> Result<(), Error> {
     tx.throttles().forgive(&account_key(email)).await
 }

@@ -68,10 +68,10 @@ pub(crate) const SIGN_UP_REFUSALS: Rate = Rate { name: "sign-up-refusals", most:
 /// Invitation mails of an organization that sign-up made and no operator trusts yet (behaviour.md, B201).
 pub(crate) const NEWCOMERS_INVITES: Rate = Rate { name: "newcomers-invites", most: 10, window: DAY };
 
-/// Invitation mails to one address, by organization (behaviour.md, B301).
+/// Invitation mails to one address, by organization that sign-up made and no operator trusts yet (behaviour.md, B301).
 pub(crate) const INVITES_TO_ADDRESS: Rate = Rate { name: "invites-to-address", most: 10, window: HOUR };
 
-/// The same in a day; organizations that sign-up made and no operator trusts yet are counted together.
+/// The same in a day, of all such organizations together.
 pub(crate) const INVITES_TO_ADDRESS_A_DAY: Rate = Rate { name: "invites-to-address-day", most: 20, window: DAY };
 
 /// Requests to change an address there: each mails somebody who may be a stranger (behaviour.md, B201).

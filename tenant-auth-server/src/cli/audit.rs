@@ -41,7 +41,7 @@ pub(super) struct Export {
     /// The organization's slug
     #[arg(long, visible_alias = "slug", required_unless_present = "deployment")]
     org: Option<Slug>,
-    /// The deployment's own log: deployment keys, operators, rotations of keys, organizations made and removed
+    /// The deployment's own log: deployment keys, operators, rotations of keys, what is done to organizations from outside and to accounts by command
     #[arg(long, conflicts_with = "org")]
     deployment: bool,
     /// The first time, such as 2026-11-20T08:21:00Z; from the oldest entry that is kept when left out

@@ -32,7 +32,7 @@ pub(super) struct Users {
     /// Believe the file's emailVerified, and take the second factors of people who have it
     #[arg(long)]
     trust: bool,
-    /// Mail everybody a link to choose a password
+    /// Mail everybody who is imported a link to choose a password
     #[arg(long)]
     invite: bool,
     /// What becomes of people who have an account in another organization: refuse the row, or invite the account, where it proved the

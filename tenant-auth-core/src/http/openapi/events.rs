@@ -31,12 +31,17 @@ fn operation(kind: EventKind, schemas: &mut Schemas) -> Value {
     let _ = schemas.answer::<EventPayload>(); // whose parts this event has, too
     let name = format!("{}Event", pascal(kind.as_str()));
     schemas.add(name.clone(), event(kind, &data));
+    let whom = if kind.is_of_a_webhooks_life() {
+        "other webhook whose selection names the kind"
+    } else {
+        "webhook that selected the kind"
+    };
     let header = |name: &str, means: &str, kind: &str| json!({ "name": name, "in": "header", "required": true, "description": means, "schema": { "type": kind } });
     json!({
         "tags": ["Webhooks"],
         "operationId": format!("on{}", pascal(kind.as_str())),
         "summary": format!("`{}`", kind.as_str()),
-        "description": "Sent to the URL of each webhook that selected the kind. Verify the signature before the body is parsed.",
+        "description": format!("Sent to the URL of each {whom}. Verify the signature before the body is parsed."),
         "parameters": [
             header("webhook-id", "The event's id, the same at each attempt.", "string"),
             header("webhook-timestamp", "When this attempt began, in seconds since 1970.", "integer"),

@@ -151,6 +151,9 @@ fn the_kinds_picker_offers_every_kind_of_event() {
     let offered: Vec<String> = list.filter_map(group).flatten().collect();
     let known: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
     assert_eq!(offered, known);
+    let by_name: Vec<String> =
+        EventKind::ALL.iter().filter(|kind| kind.is_of_a_webhooks_life()).map(|kind| format!("'{kind}'")).collect();
+    assert!(text.contains(&format!("BY_NAME_ALONE = [{}];", by_name.join(", "))), "{by_name:?}");
 }
 
 /// The English words of a page as it carries them: of the panel, or of a hosted page.

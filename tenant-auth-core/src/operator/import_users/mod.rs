@@ -33,7 +33,7 @@ pub struct UserImport {
     /// Whether `emailVerified` of a row is believed, and a `totpSecret` beside it taken. Otherwise every address counts as unverified, and
     /// whoever first proves it owns the account.
     pub trust: bool,
-    /// Whether each person is mailed a link by which they choose a password. Otherwise nobody gets a mail.
+    /// Whether each person is mailed a link by which they choose a password. Otherwise nobody is mailed but whom `existing` invites.
     pub invite: bool,
     /// What becomes of a row whose address has an account.
     pub existing: ExistingPeople,

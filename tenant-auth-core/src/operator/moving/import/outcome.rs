@@ -56,7 +56,8 @@ pub struct ImportedOrganization {
     pub org: Organization,
     /// How many members it has, people among them whose account was here by the same id.
     pub members: u64,
-    /// How many people have an account here, and are members once they accept an invite.
+    /// How many people have an account here and did not become members at once: they are once they accept an invite, which whoever was
+    /// suspended at the source does not get.
     pub linked: u64,
     /// How many invites were mailed anew.
     pub invites: u64,
@@ -71,7 +72,8 @@ pub struct ImportedOrganization {
     /// Whether one of the source's peppers is none of ours. Whoever's hash was made with it has to set a password by a link, too; no hash says
     /// with which it was made.
     pub lacks_pepper: bool,
-    /// Whether no member is an active org_admin: nobody can administer it until somebody is invited who may.
+    /// Whether no member is an active org_admin: nobody can administer it until somebody accepts an
+    /// invite as one.
     pub lacks_admin: bool,
     /// Whether the organization went on at the source after the file's moment.
     pub source_lives: bool,
