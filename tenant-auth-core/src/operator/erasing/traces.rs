@@ -26,7 +26,7 @@ pub(super) async fn forget_counters(auth: &TenantAuth, user: &UserId) -> Result<
     tx.commit().await
 }
 
-/// Deletes what is kept by an address and what counts the account that had it; `false` when there was nothing. Where the address has an
+/// Deletes what is kept by an address and what counts the account that had it; `false` when there was nothing but counts and networks. Where the address has an
 /// account by now, it is that one's, and stays.
 ///
 /// # Errors
