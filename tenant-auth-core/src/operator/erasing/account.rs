@@ -51,8 +51,8 @@ impl Operator {
     /// answer incomplete, and loses none of it.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for an address of which nothing but counts and networks is kept. [`Error::Unavailable`], also when the address became another
-    /// account's meanwhile, or the account got another one: call it again, for some of it may be left.
+    /// [`Error::NotFound`] for an address of which nothing but counts and networks is kept. [`Error::Unavailable`], also when the address
+    /// became another account's meanwhile, or the account got another one: call it again, for some of it may be left.
     pub async fn delete_user(&self, email: &Email) -> Result<DeletedUser, Error> {
         let known = self.auth.store().read().await?.users().find_by_email(email).await?.map(|account| account.user.id);
         if let Some(known) = &known {
