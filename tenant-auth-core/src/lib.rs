@@ -179,7 +179,7 @@ pub mod guides {
     #[doc = "[SECURITY.md]: https://github.com/tenant-auth/tenant-auth/blob/main/.github/SECURITY.md\n[operations.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/operations.md\n"]
     #[doc = include_str!("../guides/security.md")]
     pub mod security {}
-    #[doc = "[B142]: behaviour#b142\n[B196]: behaviour#b196\n[B197]: behaviour#b197\n[B198]: behaviour#b198\n[B199]: behaviour#b199\n[B200]: behaviour#b200\n[B201]: behaviour#b201\n[B202]: behaviour#b202\n[B267]: behaviour#b267\n"]
+    #[doc = "[B142]: behaviour#b142\n[B196]: behaviour#b196\n[B197]: behaviour#b197\n[B198]: behaviour#b198\n[B199]: behaviour#b199\n[B200]: behaviour#b200\n[B201]: behaviour#b201\n[B202]: behaviour#b202\n[B267]: behaviour#b267\n[B302]: behaviour#b302\n"]
     #[doc = include_str!("../guides/sign-up.md")]
     pub mod sign_up {}
     #[doc = "[B100]: behaviour#b100\n[audit.md]: audit\n[events.md]: events\n[settings.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/settings.md\n"]
